@@ -1,0 +1,48 @@
+# One command for everything that is done often.
+#   make book    build the code and the site from the book, print the front page's path
+#   make test    run the whole suite
+#   make check   what a commit must pass: mystangle, ruff, mypy
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: book test check tangle bench pythons lock clean
+
+book: $(READY)
+	$(BIN)/jupyter-book build .
+	@echo "$(CURDIR)/_build/html/index.html"
+
+test: $(READY)
+	$(BIN)/pytest
+
+check: $(READY)
+	$(BIN)/mystangle check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+tangle: $(READY)
+	$(BIN)/mystangle tangle
+
+bench: $(READY)
+	$(BIN)/python benchmarks/value.py
+
+# The suite on every supported Python; each has a virtual environment of its own.
+pythons:
+	$(MAKE) test PYTHON=python3.11 VENV=.venv-3.11
+	$(MAKE) test PYTHON=python3.12 VENV=.venv-3.12
+	$(MAKE) test PYTHON=python3.13 VENV=.venv-3.13
+
+$(READY): pyproject.toml requirements.lock
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+lock:
+	uv pip compile --universal --python-version 3.11 --no-annotate --no-emit-index-url --upgrade \
+	  --custom-compile-command "make lock" --extra test pyproject.toml requirements.in --output-file requirements.lock
+
+clean:
+	rm -rf _build
