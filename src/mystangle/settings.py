@@ -1,0 +1,102 @@
+"""The table `[tool.mystangle]` of pyproject.toml."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
+
+from .problems import SettingsError
+
+PATHS = ("toc", "config", "source", "lock")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where the book is and where its package goes; paths are relative to `root`.
+
+    `support`: files (globs) that executed cells may import beside the package.
+    """
+
+    root: Path
+    toc: str = "_toc.yml"
+    config: str = "_config.yml"
+    source: str = "src"
+    lock: str = "mystangle.lock"
+    support: tuple[str, ...] = ()
+
+    @classmethod
+    def load(cls, root: Path | None = None) -> Settings:
+        """Read the settings of `root`, or of the nearest folder above this one.
+
+        Errors: SettingsError if no pyproject.toml has the table, or it is wrong.
+        """
+        folder = _nearest(Path.cwd()) if root is None else Path(root).resolve()
+        table = _table(folder / "pyproject.toml")
+        if table is None:
+            raise SettingsError(
+                "pyproject.toml: the book's root must hold a pyproject.toml with a "
+                "table [tool.mystangle], got none. Add the table (it may be empty), "
+                "or name the root with --root."
+            )
+        return cls(root=folder, **_checked(table))
+
+
+def _nearest(start: Path) -> Path:
+    """Return the nearest folder from `start` upward that has settings, or `start`."""
+    folders = (start, *start.parents)
+    return next((f for f in folders if _table(f / "pyproject.toml") is not None), start)
+
+
+def _table(path: Path) -> Mapping[str, Any] | None:
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:
+        raise SettingsError(
+            f"pyproject.toml: must be readable TOML in UTF-8, got: {error}. Mend it."
+        ) from None
+    table = data.get("tool", {}).get("mystangle")
+    if table is not None and not isinstance(table, dict):
+        raise SettingsError(
+            f"pyproject.toml: tool.mystangle must be a table, got {table!r}."
+        )
+    return table
+
+
+def _checked(table: Mapping[str, Any]) -> dict[str, Any]:
+    known = (*PATHS, "support")
+    for key in table:
+        if key not in known:
+            raise SettingsError(
+                f"pyproject.toml: [tool.mystangle] knows the keys {', '.join(known)}, "
+                f"got {key!r}. Remove it or mend its spelling."
+            )
+    checked: dict[str, Any] = {
+        key: _inside(key, table[key]) for key in PATHS & table.keys()
+    }
+    if "support" in table:
+        globs = table["support"]
+        if not isinstance(globs, list):
+            raise SettingsError(
+                "pyproject.toml: [tool.mystangle] support must be a list of file "
+                f"patterns, got {globs!r}."
+            )
+        checked["support"] = tuple(_inside("support", glob) for glob in globs)
+    return checked
+
+
+def _inside(key: str, value: object) -> str:
+    """Return `value` if it is a relative path that stays below the root."""
+    if isinstance(value, str) and value:
+        path = PurePosixPath(value)
+        absolute = path.is_absolute() or PureWindowsPath(value).anchor
+        if not absolute and ".." not in path.parts and path.parts and "\\" not in value:
+            return str(path)
+    raise SettingsError(
+        f"pyproject.toml: [tool.mystangle] {key} must be a path below the root, "
+        f"with / between its parts and no '..', got {value!r}."
+    )
