@@ -76,7 +76,7 @@ def _checked(table: Mapping[str, Any]) -> dict[str, Any]:
                 f"got {key!r}. Remove it or mend its spelling."
             )
     checked: dict[str, Any] = {
-        key: _inside(key, table[key]) for key in PATHS & table.keys()
+        key: _inside(key, table[key]) for key in PATHS if key in table
     }
     if "support" in table:
         globs = table["support"]

@@ -1,0 +1,162 @@
+"""A whole book: its chapters, what they define, and the package as of each chapter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from .expand import Row, TangledFile, expanded
+from .judge import active, judge
+from .language import Piece, Reference, is_file, read_piece
+from .layout import laid_out
+from .lexical import compiles
+from .markdown import Chapter, MarkdownReader
+from .problems import ChapterError, Problem, SettingsError
+from .reading import read_chapter
+from .settings import Settings
+from .toc import read_toc
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The package as of chapter `number`: its files by their path below the source."""
+
+    number: int
+    files: Mapping[str, TangledFile]
+
+
+class Book:
+    """The chapters of a book in order, their pieces, and everything wrong with them."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        chapters: Iterable[Chapter],
+        problems: Iterable[Problem] = (),
+    ) -> None:
+        self.settings = settings
+        self.chapters = tuple(chapters)
+        found = set(problems)
+        pieces: list[Piece] = []
+        for chapter in self.chapters:
+            for cell in chapter.cells:
+                piece, wrong = read_piece(chapter, cell)
+                found.update(wrong)
+                pieces += [piece] if piece else []
+        self.pieces: tuple[Piece, ...] = tuple(pieces)
+        found.update(judge(self.pieces, len(self.chapters)))
+        self._files: dict[tuple[str, tuple[Row, ...]], TangledFile] = {}
+        self._snapshots: list[Snapshot] = []
+        if not found:
+            found.update(self._make_snapshots())
+        self.problems: tuple[Problem, ...] = tuple(sorted(found))
+
+    @classmethod
+    def read(cls, settings: Settings, texts: Mapping[str, str] | None = None) -> Book:
+        """Read every chapter; `texts` overrides files by their path.
+
+        Mistakes in chapters are in `problems`.  Errors: SettingsError.
+        """
+        reader = MarkdownReader.of(settings.root / settings.config)
+        docnames, problems = read_toc(settings)
+        chapters = []
+        for number, docname in enumerate(docnames, start=1):
+            override = (texts or {}).get(f"{docname}.md")
+            chapter, wrong = read_chapter(settings, reader, number, docname, override)
+            chapters.append(chapter)
+            problems += wrong
+        return cls(settings, chapters, problems)
+
+    def require_sound(self) -> None:
+        """Raise ChapterError if anything is wrong in any chapter or snapshot."""
+        if self.problems:
+            raise ChapterError(self.problems)
+
+    def snapshot(self, through: int | str | None = None) -> Snapshot:
+        """Return the package as of a chapter, by default as of the last.
+
+        `through`: the chapter's number, path, docname, or the beginning of its stem.
+        Errors: ChapterError if the book is not sound; SettingsError if no chapter, or
+        more than one, is meant.
+        """
+        self.require_sound()
+        if through is None and not self.chapters:
+            return Snapshot(0, {})
+        number = len(self.chapters) if through is None else self.chapter(through).number
+        return self._snapshots[number - 1]
+
+    def chapter(self, through: int | str) -> Chapter:
+        """Return the chapter that a number, path, docname or stem prefix means."""
+        exact = [c for c in self.chapters if through in (c.number, c.path, c.docname)]
+        begun = [c for c in self.chapters if _stem(c).startswith(str(through))]
+        found = exact or [c for c in begun if _stem(c) == through] or begun
+        if isinstance(through, int):
+            found = exact
+        if len(found) == 1:
+            return found[0]
+        names = ", ".join(_stem(c) for c in found or self.chapters)
+        raise SettingsError(
+            f"{through}: must mean one chapter, got "
+            + (f"several that begin so: {names}." if found else f"none of {names}.")
+            + " Name it by number, path or stem."
+        )
+
+    def history(self, name: str) -> tuple[Piece, ...]:
+        """Return all pieces of a chunk or file in reading order."""
+        return tuple(piece for piece in self.pieces if piece.name == name)
+
+    def uses(self, name: str) -> tuple[tuple[Piece, Reference], ...]:
+        """Return the pieces that refer to a chunk, each with its reference."""
+        return tuple(
+            (piece, reference)
+            for piece in self.pieces
+            for reference in piece.references
+            if reference.name == name
+        )
+
+    def piece_at(self, docname: str, cell_index: int) -> Piece | None:
+        """Return the piece of a cell, or None if the cell is not a chunk."""
+        return self._places.get((docname, cell_index))
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, int], Piece]:
+        return {(p.chapter.docname, p.cell.index): p for p in self.pieces}
+
+    def _make_snapshots(self) -> Iterator[Problem]:
+        """Fill `_snapshots`; yield what in them does not compile."""
+        for chapter in self.chapters:
+            chunks = active(self.pieces, chapter.number)
+            files = {}
+            for name in sorted(filter(is_file, chunks)):
+                rows = expanded(name, chunks)
+                try:
+                    files[name] = self._file(name, rows)
+                except SyntaxError as error:
+                    yield _uncompiled(name, rows, chapter, error)
+            self._snapshots.append(Snapshot(chapter.number, files))
+
+    def _file(self, name: str, rows: list[Row]) -> TangledFile:
+        """Return the file of `rows`; the same one in every snapshot that has it."""
+        key = (name, tuple(rows))
+        if key not in self._files:
+            compiles("".join(row.line.text + "\n" for row in rows), name)
+            self._files[key] = TangledFile(name, laid_out(rows))
+        return self._files[key]
+
+
+def _stem(chapter: Chapter) -> str:
+    return chapter.docname.rpartition("/")[2]
+
+
+def _uncompiled(
+    name: str, rows: list[Row], chapter: Chapter, error: SyntaxError
+) -> Problem:
+    row = rows[min(max((error.lineno or 1) - 1, 0), len(rows) - 1)]
+    assert row.line.location is not None
+    return Problem(
+        row.line.location,
+        f"{name} as of {chapter.path} must compile, got: {error.msg}. Mend this line "
+        "or where its chunk is referred to.",
+        "compile",
+    )

@@ -1,0 +1,200 @@
+"""Chapters and their code cells, read with the very parser that makes the page.
+
+MyST-NB turns a chapter into a notebook with MyST-Parser's markdown-it set-up: every
+top-level fence whose info string begins with `{code-cell}` becomes a cell.  The same
+is done here, and the chapter line of every line of a cell is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, ClassVar
+
+import yaml  # type: ignore[import-untyped]
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from myst_parser.config.main import MdParserConfig
+from myst_parser.parsers.directives import parse_directive_text
+from myst_parser.parsers.mdit import create_md_parser
+
+from .problems import SettingsError
+
+CODE_CELL = "{code-cell}"
+# What Jupyter Book enables when `_config.yml` is silent.
+DEFAULT_EXTENSIONS = (
+    "colon_fence",
+    "dollarmath",
+    "linkify",
+    "substitution",
+    "tasklist",
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A code cell of a chapter.
+
+    `index` counts the notebook's code cells from 0, as MyST-NB does.  `line` is that
+    of the opening fence.  `source` is what MyST-NB sees; its first line is the
+    chapter's line `source_line`, the others follow one by one.  `options` are the
+    cell's metadata.
+    """
+
+    index: int
+    line: int
+    source: str
+    source_line: int
+    options: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A file of the book; `number` counts from 1 in the order of `_toc.yml`."""
+
+    number: int
+    path: str
+    docname: str
+    text: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Fence:
+    """A block that holds text for itself: a fence, a `:::` block, a comment."""
+
+    info: str
+    line: int
+    content: str
+    closed: bool
+    colon: bool
+
+
+def normal(text: str) -> str:
+    """Return `text` with the line ends that markdown-it makes of it."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+class MarkdownReader:
+    """Reads chapters with the Markdown extensions of one book."""
+
+    def __init__(self, config: MdParserConfig) -> None:
+        self._parser: MarkdownIt = create_md_parser(config, RendererHTML)
+
+    @classmethod
+    def of(cls, config_file: Path) -> MarkdownReader:
+        """Return the reader for a book's `_config.yml` (which may be absent)."""
+        return cls(parser_config(config_file))
+
+    def tokens(self, text: str) -> list[Token]:
+        """Return the block tokens of a whole document."""
+        # MyST-NB adds the same line end before it parses.
+        return self._parser.parse(text + "\n")
+
+
+def parser_config(config_file: Path) -> MdParserConfig:
+    """Return the block-level settings that Jupyter Book takes from `_config.yml`.
+
+    Errors: SettingsError if the file is not YAML or a setting has the wrong type.
+    """
+    book = _yaml_mapping(config_file)
+    parse = book.get("parse", {})
+    sphinx = (book.get("sphinx") or {}).get("config") or {}
+    settings = {"myst_enable_extensions": DEFAULT_EXTENSIONS, **(parse or {}), **sphinx}
+    names = {item.name for item in fields(MdParserConfig)}
+    known = {
+        key.removeprefix("myst_"): value
+        for key, value in settings.items()
+        if key.startswith("myst_") and key.removeprefix("myst_") in names
+    }
+    known["enable_extensions"] = set(known["enable_extensions"] or ())
+    known["disable_syntax"] = [*known.get("disable_syntax", ()), "inline"]
+    try:
+        return MdParserConfig(**known)
+    except (TypeError, ValueError) as error:
+        raise SettingsError(f"{config_file.name}: {error}.") from None
+
+
+def _yaml_mapping(path: Path) -> dict[str, Any]:
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise SettingsError(f"{path.name}: must be YAML, got: {error}.") from None
+    if not isinstance(data, dict | None):
+        raise SettingsError(f"{path.name}: must be a mapping of settings.")
+    return data or {}
+
+
+class _CellDirective:
+    """What MyST-NB tells MyST-Parser about a cell: any options, then the body."""
+
+    option_spec: ClassVar = {"options": True}
+    required_arguments = 0
+    optional_arguments = 1
+    has_content = True
+
+
+def cells_of(tokens: Sequence[Token]) -> tuple[list[Cell], list[tuple[int, str]]]:
+    """Return a document's cells and, as (line, text), what MyST-NB would refuse."""
+    cells: list[Cell] = []
+    refused: list[tuple[int, str]] = []
+    for token in top_level(tokens):
+        if token.type == "fence" and token.info.startswith(CODE_CELL):
+            line = first_line(token)
+            try:
+                body, offset, options = _cell_body(token.content)
+            except ValueError as error:
+                refused.append((line, str(error)))
+                body, offset, options = token.content.split("\n")[:-1], 0, {}
+            source = "\n".join(body)
+            cells.append(Cell(len(cells), line, source, line + 1 + offset, options))
+    return cells, refused
+
+
+def _cell_body(content: str) -> tuple[list[str], int, dict[str, Any]]:
+    """Return a cell's lines, the number of lines before them, and its metadata."""
+    try:
+        result = parse_directive_text(
+            directive_class=_CellDirective,
+            first_line="",
+            content=content,
+            validate_options=False,
+        )
+    except yaml.YAMLError as error:
+        raise ValueError(f"Invalid options format ({error})") from None
+    if result.warnings:
+        warning = result.warnings[0]
+        raise ValueError(str(getattr(warning, "msg", warning)))
+    offset = content.count("\n") - len(result.body)
+    return list(result.body), offset, dict(result.options)
+
+
+def top_level(tokens: Sequence[Token]) -> list[Token]:
+    """Return the tokens at which MyST-NB looks: those outside every container."""
+    depth = 0
+    found = []
+    for token in tokens:
+        depth += token.nesting
+        if depth == 0:
+            found.append(token)
+    return found
+
+
+def first_line(token: Token) -> int:
+    """Return the line, from 1, on which a block begins."""
+    return token.map[0] + 1 if token.map else 1
+
+
+def fence_of(token: Token) -> Fence | None:
+    """Return the fence or `:::` block that a token stands for, if it does."""
+    if token.type not in ("fence", "colon_fence") or token.map is None:
+        return None
+    begin, end = token.map
+    inner = token.content.count("\n")
+    closed = end - begin == inner + 2
+    colon = token.type == "colon_fence"
+    return Fence(token.info, begin + 1, token.content, closed, colon)
