@@ -1,0 +1,92 @@
+"""The Sphinx extension: tangle the book, run its cells, weave its pages.
+
+Add `mystangle.sphinx` to the extensions of a Jupyter Book.  `jupyter-book build` then
+tangles the chapters before it reads a page, runs the cells of a chapter against the
+package as tangled through that chapter, and fails on any warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
+
+from .. import __version__
+from . import page, strict
+from .domain import ChunkDomain
+from .parser import ChapterParser
+from .tangling import tangle
+from .view import prune
+from .weaving import WEAVINGS
+
+ASSETS = Path(__file__).parent.parent / "assets"
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register everything with Sphinx."""
+    app.setup_extension("myst_nb")
+    collector = strict.install(app)
+    app.add_domain(ChunkDomain)
+    app.add_source_parser(ChapterParser, override=True)
+    app.add_transform(page.ShowChunks)
+    app.add_node(page.chunk, html=(page.visit_chunk, page.depart_chunk))
+    app.add_node(page.chunk_caption, html=(page.visit_caption, page.depart_caption))
+    app.add_node(page.chunk_code, html=(page.visit_code, None))
+    app.add_css_file("mystangle.css")
+    app.connect("config-inited", _configure)
+    app.connect("builder-inited", tangle, priority=100)
+    app.connect("env-get-outdated", _outdated)
+    app.connect("env-updated", _all_if_any)
+    app.connect("build-finished", _prune)
+    # After every other handler: it may end the process.
+    app.connect("build-finished", partial(_finish, collector), priority=10_000)
+    return {
+        "version": __version__,
+        "env_version": 1,
+        "parallel_read_safe": True,
+        "parallel_write_safe": True,
+    }
+
+
+def _configure(app: Sphinx, config: Config) -> None:
+    config.html_static_path.append(str(ASSETS))
+    if "copybutton_exclude" in config:
+        config.copybutton_exclude += ", .mystangle-later"
+
+
+def _outdated(
+    app: Sphinx,
+    env: BuildEnvironment,
+    added: set[str],
+    changed: set[str],
+    removed: set[str],
+) -> list[str]:
+    found = {*_domain(env).outdated(), *strict.pages_to_repeat(app, env)}
+    return sorted(found - removed)
+
+
+def _all_if_any(app: Sphinx, env: BuildEnvironment) -> Iterable[str]:
+    """Write every page when one was read: a link on any may have lost its target."""
+    return sorted(env.found_docs) if _domain(env).changed else []
+
+
+def _domain(env: BuildEnvironment) -> ChunkDomain:
+    domain = env.get_domain(ChunkDomain.name)
+    assert isinstance(domain, ChunkDomain)
+    return domain
+
+
+def _prune(app: Sphinx, exception: Exception | None) -> None:
+    weaving = WEAVINGS.get(app)
+    if weaving and exception is None:
+        keep = {weaving.view(chapter).name for chapter in weaving.book.chapters}
+        prune(weaving.folder / "views", keep)
+
+
+def _finish(collector: strict.Collector, app: Sphinx, exception: Any) -> None:
+    strict.finish(app, collector, exception)

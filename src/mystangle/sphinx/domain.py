@@ -1,0 +1,112 @@
+"""Chunks and tangled files as things that pages, searches and other books link to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from docutils.nodes import Element
+from sphinx.addnodes import pending_xref
+from sphinx.builders import Builder
+from sphinx.domains import Domain, ObjType
+from sphinx.environment import BuildEnvironment
+from sphinx.roles import XRefRole
+from sphinx.util.nodes import make_refnode
+from sphinx.util.typing import RoleFunction
+
+from ..language import is_file
+from .links import Link
+from .weaving import WEAVINGS, Weaving
+
+
+class ChunkDomain(Domain):
+    """Where chunks are: read from the book.  `data` holds what each page has shown."""
+
+    name = "mystangle"
+    label = "Literate code"
+    object_types: dict[str, ObjType] = {  # noqa: RUF012
+        "chunk": ObjType("chunk", "chunk"),
+        "file": ObjType("tangled file", "chunk"),
+    }
+    roles: dict[str, RoleFunction | XRefRole] = {  # noqa: RUF012
+        "chunk": XRefRole(warn_dangling=True)
+    }
+    initial_data: dict[str, Any] = {"keys": {}}  # noqa: RUF012
+    # Whether this build has read or removed a page.
+    changed = False
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """For each page the digest of what it showed, as of when it was read."""
+        keys: dict[str, str] = self.data["keys"]
+        return keys
+
+    @property
+    def weaving(self) -> Weaving:
+        """What this build knows of the book."""
+        return WEAVINGS[self.env.app]
+
+    def clear_doc(self, docname: str) -> None:
+        """Forget a page, since it is read again or gone."""
+        self.changed = True
+        self.keys.pop(docname, None)
+
+    def merge_domaindata(
+        self, docnames: Iterable[str], otherdata: dict[str, Any]
+    ) -> None:
+        """Take over the pages that another process has read."""
+        keys = otherdata["keys"].items()
+        self.keys.update({name: key for name, key in keys if name in set(docnames)})
+
+    def process_doc(self, env: BuildEnvironment, docname: str, document: Any) -> None:
+        """Note what a page shows now."""
+        self.keys[docname] = self.weaving.page_key(docname)
+
+    def outdated(self) -> list[str]:
+        """Return the pages on which outputs or captions are no longer right."""
+        fresh = self.weaving.page_key
+        return [name for name, key in self.keys.items() if fresh(name) != key]
+
+    def resolve_xref(
+        self,
+        env: BuildEnvironment,
+        fromdocname: str,
+        builder: Builder,
+        typ: str,
+        target: str,
+        node: pending_xref,
+        contnode: Element,
+    ) -> Element | None:
+        """Return the link that a reference stands for."""
+        if typ == "piece":
+            docname, _, anchor = target.partition("#")
+            link: Link | None = Link(docname, anchor, "")
+        else:
+            link = self.weaving.links.first(target)
+        if link is None:
+            return None
+        there = (link.docname, link.anchor)
+        return make_refnode(builder, fromdocname, *there, contnode)
+
+    def resolve_any_xref(
+        self,
+        env: BuildEnvironment,
+        fromdocname: str,
+        builder: Builder,
+        target: str,
+        node: pending_xref,
+        contnode: Element,
+    ) -> list[tuple[str, Element]]:
+        """Return the link that a reference without a role stands for, if it does."""
+        found = self.resolve_xref(
+            env, fromdocname, builder, "chunk", target, node, contnode
+        )
+        return [("mystangle:chunk", found)] if found is not None else []
+
+    def get_objects(self) -> Iterator[tuple[str, str, str, str, str, int]]:
+        """Yield every chunk and file, for the search and for other books."""
+        for name in self.weaving.links.names():
+            link = self.weaving.links.first(name)
+            if link is not None and link.docname in self.env.found_docs:
+                kind = "file" if is_file(name) else "chunk"
+                yield name, name, kind, link.docname, link.anchor, 1

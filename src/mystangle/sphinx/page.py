@@ -1,0 +1,152 @@
+"""The chunks on a page: a figure with a caption, its references as links."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from html import escape
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.transforms import SphinxTransform
+from sphinx.writers.html5 import HTML5Translator
+
+from .links import Caption, Hook, Link
+from .parser import PIECE
+from .weaving import WEAVINGS
+
+COMMENT = re.compile(r'<span class="c1?">[^<]*</span>$')
+
+
+class chunk(nodes.container):  # type: ignore[misc]
+    """A figure that holds a chunk's caption, its code and its links."""
+
+
+class chunk_caption(nodes.paragraph):  # type: ignore[misc]
+    """The line above a chunk's code."""
+
+
+class chunk_code(nodes.literal_block):  # type: ignore[misc]
+    """The code; `hooks` are the references in it."""
+
+
+class ShowChunks(SphinxTransform):
+    """Give every cell that is a piece of a chunk its caption, and hide its options."""
+
+    default_priority = 250
+
+    def apply(self, **kwargs: Any) -> None:
+        """Change the document."""
+        weaving = WEAVINGS.get(self.app)
+        if weaving is None:
+            return
+        for cell in list(self.document.findall(nodes.container)):
+            index = cell.get("cell_metadata", {}).get(PIECE)
+            piece = None
+            if index is not None:
+                piece = weaving.piece(self.env.docname, index)
+            block = next(iter(cell.findall(nodes.literal_block)), None)
+            if piece and block is not None:
+                caption = weaving.links.caption(piece)
+                text = "\n".join(piece.body)
+                block.replace_self(_figure(caption, text, block, self.env.docname))
+
+
+def _figure(
+    caption: Caption, text: str, block: nodes.literal_block, docname: str
+) -> chunk:
+    code = chunk_code(text, text, language=block["language"], hooks=caption.hooks)
+    code.source, code.line = block.source, block.line
+    figure = chunk("", classes=["mystangle-chunk"], ids=[caption.anchor])
+    figure.append(chunk_caption("", "", *_head(caption, docname)))
+    figure.append(code)
+    around = _around(caption, docname)
+    if around:
+        figure.append(nodes.paragraph("", "", *around, classes=["mystangle-around"]))
+    return figure
+
+
+def _head(caption: Caption, docname: str) -> Iterator[nodes.Node]:
+    name = nodes.literal if caption.is_file else nodes.inline
+    yield name("", caption.name, classes=["mystangle-name"])
+    for file in caption.files:
+        yield nodes.Text(" · ")
+        yield _reference(docname, file, nodes.literal("", file.text))
+    yield nodes.Text(" · ")
+    yield nodes.inline("", caption.status, classes=["mystangle-status"])
+    if caption.because:
+        yield nodes.Text(f": {caption.because}")
+
+
+def _around(caption: Caption, docname: str) -> list[nodes.Node]:
+    groups = [
+        ("continued from ", [caption.previous] if caption.previous else []),
+        ("goes on in ", [caption.following] if caption.following else []),
+        ("used in ", list(caption.uses)),
+    ]
+    found: list[nodes.Node] = []
+    for lead, links in groups:
+        for link in links:
+            found.append(nodes.Text((" · " if found else "") + lead))
+            found.append(_reference(docname, link, nodes.inline("", link.text)))
+    return found
+
+
+def _reference(docname: str, link: Link, shown: nodes.Element) -> addnodes.pending_xref:
+    return addnodes.pending_xref(
+        "",
+        shown,
+        refdomain="mystangle",
+        reftype="piece",
+        reftarget=f"{link.docname}#{link.anchor}",
+        refdoc=docname,
+        refexplicit=True,
+        refwarn=True,
+    )
+
+
+def visit_chunk(self: HTML5Translator, node: chunk) -> None:
+    """Open the figure."""
+    self.body.append(self.starttag(node, "figure"))
+
+
+def depart_chunk(self: HTML5Translator, node: chunk) -> None:
+    """Close the figure."""
+    self.body.append("</figure>\n")
+
+
+def visit_caption(self: HTML5Translator, node: chunk_caption) -> None:
+    """Open the caption."""
+    self.body.append(self.starttag(node, "figcaption", ""))
+
+
+def depart_caption(self: HTML5Translator, node: chunk_caption) -> None:
+    """Close the caption, with a link to the chunk itself."""
+    self.add_permalink_ref(node.parent, "Link to this chunk")
+    self.body.append("</figcaption>\n")
+
+
+def visit_code(self: HTML5Translator, node: chunk_code) -> None:
+    """Write the highlighted code; each reference becomes a link."""
+    start = len(self.body)
+    with suppress(nodes.SkipNode):
+        self.visit_literal_block(node)
+    lines = "".join(self.body[start:]).split("\n")
+    for hook in node["hooks"]:
+        lines[hook.line_index] = _linked(self, lines[hook.line_index], hook)
+    self.body[start:] = ["\n".join(lines)]
+    raise nodes.SkipNode
+
+
+def _linked(self: HTML5Translator, line: str, hook: Hook) -> str:
+    here, there = self.builder.current_docname, hook.link.docname
+    page = "" if here == there else self.builder.get_relative_uri(here, there)
+    target = escape(f"{page}#{hook.link.anchor}")
+    later = f"filled in {hook.later}" if hook.later else ""
+    note = f' <span class="mystangle-later">{escape(later)}</span>' if later else ""
+    return COMMENT.sub(
+        lambda found: f'<a class="mystangle-ref" href="{target}">{found[0]}</a>{note}',
+        line,
+    )

@@ -1,0 +1,137 @@
+"""Every warning fails the build, and its last lines say where.
+
+Sphinx warns only while it reads or writes a page, so an unchanged page keeps silent
+on the next run.  A build that does not end well therefore leaves a mark, and the next
+one reads every page again (the outputs come from the execution cache).
+"""
+
+from __future__ import annotations
+
+import logging as standard_logging
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterable
+from io import StringIO
+from pathlib import Path
+from typing import NoReturn
+
+from docutils.nodes import Node
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.errors import SphinxWarning
+from sphinx.util import logging
+
+from ..problems import Location
+
+PLACE = re.compile(r"(?P<path>.+?)(?::(?P<line>\d*))?:?")
+
+
+def stop(text: str) -> NoReturn:
+    """End the process; `text` is the last that it prints."""
+    sys.stdout.flush()
+    raise SystemExit(text)
+
+
+class Collector(logging.WarningStreamHandler):
+    """Keeps each warning as `book/x.md:line: message`, in the order of the pages."""
+
+    def __init__(self, app: Sphinx) -> None:
+        super().__init__(StringIO())
+        self.app = app
+        self.found: set[tuple[Location, str]] = set()
+        self.setLevel(standard_logging.WARNING)
+
+    def emit(self, record: standard_logging.LogRecord) -> None:
+        """Note a warning."""
+        kind, subkind = getattr(record, "type", ""), getattr(record, "subtype", "")
+        ignored = getattr(self.app.config, "suppress_warnings", [])
+        if logging.is_suppressed_warning(kind, subkind, ignored):
+            return
+        try:
+            text = record.getMessage()
+        except (TypeError, ValueError):
+            text = str(record.msg)
+        label = f" [{kind}.{subkind}]" if kind and subkind else ""
+        if label not in text:
+            text += label
+        self.found.add((self._location(record), text))
+
+    def messages(self) -> list[str]:
+        """Return all that was noted, a line each."""
+        return [f"{place}: {text}" for place, text in sorted(self.found)]
+
+    def _location(self, record: standard_logging.LogRecord) -> Location:
+        where = getattr(record, "location", None)
+        line: int | None = None
+        if isinstance(where, tuple):
+            where, line = where
+            where = self.app.env.doc2path(where) if where else None
+        elif isinstance(where, Node):
+            where = logging.get_node_location(where)
+        elif where and ":" not in where:
+            where = self.app.env.doc2path(where)
+        match = PLACE.fullmatch(where or "_config.yml")
+        assert match is not None
+        return Location(self._relative(match["path"]), line or int(match["line"] or 1))
+
+    def _relative(self, path: str) -> str:
+        root = Path(self.app.srcdir)
+        full = Path(path) if Path(path).is_absolute() else root / path
+        return full.relative_to(root).as_posix() if full.is_relative_to(root) else path
+
+
+def install(app: Sphinx) -> Collector:
+    """Listen to Sphinx's warnings, before anything else does."""
+    collector = Collector(app)
+    logger = standard_logging.getLogger(logging.NAMESPACE)
+    logger.handlers.insert(0, collector)
+    return collector
+
+
+def pages_to_repeat(app: Sphinx, env: BuildEnvironment) -> Iterable[str]:
+    """Return every page if the last build did not end well; mark this one as begun."""
+    mark = _mark(app)
+    if mark.exists():
+        return list(env.found_docs)
+    mark.touch()
+    return []
+
+
+def finish(app: Sphinx, collector: Collector, exception: Exception | None) -> None:
+    """Fail the build if anything was wrong; its messages are the last lines."""
+    if exception is None and app.builder.format == "html":
+        _refuse_machine_paths(app, collector)
+    if collector.found and (exception is None or isinstance(exception, SphinxWarning)):
+        stop("\n".join(collector.messages()))
+    if exception is None:
+        _mark(app).unlink(missing_ok=True)
+
+
+def machine_path(text: str, root: Path) -> str | None:
+    """Return a path of this machine that `text` shows, if it does."""
+    plain = re.sub(r"\\+", "/", text)
+    kernels = f"{Path(tempfile.gettempdir()).as_posix()}/ipykernel_"
+    folders = [f"{folder.as_posix()}/" for folder in (root, Path.home())]
+    if plain.find(root.as_posix()) >= 0 and len(root.parts) > 2:
+        return root.as_posix()
+    for start in (*folders, kernels):
+        if len(start) > 1 and re.search(rf"(?<![\w.~-]){re.escape(start)}", plain):
+            return start
+    return None
+
+
+def _refuse_machine_paths(app: Sphinx, collector: Collector) -> None:
+    root = Path(app.srcdir)
+    for docname in sorted(app.env.found_docs):
+        page = Path(app.builder.get_outfilename(docname))  # type: ignore[attr-defined]
+        path = machine_path(page.read_text("utf-8"), root) if page.is_file() else None
+        if path:
+            source = Path(app.env.doc2path(docname)).relative_to(root).as_posix()
+            text = f"a page must show no path of this machine, got {path!r}"
+            collector.found.add((Location(source, 1), f"{text} [mystangle.path]"))
+
+
+def _mark(app: Sphinx) -> Path:
+    return Path(app.doctreedir, "mystangle-unfinished" + os.extsep + app.builder.name)

@@ -1,0 +1,74 @@
+"""What one build knows: the book, what each chapter may import, and the captions."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+from sphinx.application import Sphinx
+
+from ..book import Book
+from ..language import Piece
+from ..markdown import Chapter
+from ..settings import Settings
+from .links import Links
+from .view import View, view_of
+
+
+class Weaving:
+    """A sound book that is being woven; `folder` is for what the build keeps."""
+
+    def __init__(self, book: Book, folder: Path) -> None:
+        self.book = book
+        self.folder = folder
+        self.links = Links(book)
+        self.chapters = {chapter.docname: chapter for chapter in book.chapters}
+        self._views: dict[int, View] = {}
+        self._keys: dict[str, str] = {}
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the book."""
+        return self.book.settings
+
+    @cached_property
+    def support(self) -> dict[Path, bytes]:
+        """The files that cells may import beside the package."""
+        root = self.settings.root
+        found = {p for glob in self.settings.support for p in root.glob(glob)}
+        return {path: path.read_bytes() for path in sorted(found) if path.is_file()}
+
+    def view(self, chapter: Chapter) -> View:
+        """Return what the cells of a chapter may import."""
+        if chapter.number not in self._views:
+            self._views[chapter.number] = view_of(
+                self.book, chapter.number, self.support
+            )
+        return self._views[chapter.number]
+
+    def piece(self, docname: str, cell: int) -> Piece | None:
+        """Return the piece that a page's code cell contributes, if it does."""
+        return self.book.piece_at(docname, cell)
+
+    def outputs_key(self, chapter: Chapter) -> str:
+        """Return a digest of what the outputs on a page depend on beside its cells."""
+        run = [
+            cell.source
+            for cell in chapter.cells
+            if self.piece(chapter.docname, cell.index) is None
+        ]
+        return self.view(chapter).digest(run)
+
+    def page_key(self, docname: str) -> str:
+        """Return a digest of what a page shows beside its own text."""
+        if docname not in self._keys:
+            chapter = self.chapters.get(docname)
+            key = self.outputs_key(chapter) if chapter else ""
+            key += self.links.digest(docname)
+            self._keys[docname] = hashlib.sha256(key.encode()).hexdigest()[:20]
+        return self._keys[docname]
+
+
+WEAVINGS: WeakKeyDictionary[Sphinx, Weaving] = WeakKeyDictionary()
