@@ -116,14 +116,6 @@ def is_docstring(statement: ast.stmt) -> bool:
     )
 
 
-def suites(tree: ast.AST) -> Iterator[list[ast.stmt]]:
-    """Yield every list of statements in `tree`."""
-    for node in ast.walk(tree):
-        for _, value in ast.iter_fields(node):
-            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
-                yield value
-
-
 def first_row(statement: ast.stmt) -> int:
     """Return the 0-based line on which a statement begins, decorators included."""
     decorators: list[ast.expr] = getattr(statement, "decorator_list", [])

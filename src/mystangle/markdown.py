@@ -138,25 +138,36 @@ class _CellDirective:
     has_content = True
 
 
-def cells_of(tokens: Sequence[Token]) -> tuple[list[Cell], list[tuple[int, str]]]:
-    """Return a document's cells and, as (line, text), what MyST-NB would refuse."""
-    cells: list[Cell] = []
-    refused: list[tuple[int, str]] = []
+@dataclass(frozen=True)
+class Found:
+    """A cell as found in a chapter.
+
+    `lines` are its lines as they are written, which MyST-NB may show otherwise.
+    `refused` is why MyST-NB cannot read the cell, or None.
+    """
+
+    cell: Cell
+    lines: list[str]
+    refused: str | None
+
+
+def cells_of(tokens: Sequence[Token]) -> list[Found]:
+    """Return the code cells of a document, in order."""
+    found: list[Found] = []
     for token in top_level(tokens):
-        if token.type == "fence" and token.info.startswith(CODE_CELL):
+        if is_cell(token):
             line = first_line(token)
-            try:
-                body, offset, options = _cell_body(token.content)
-            except ValueError as error:
-                refused.append((line, str(error)))
-                body, offset, options = token.content.split("\n")[:-1], 0, {}
+            body, options, refused = _cell_body(token.content)
+            offset = len(token.content.splitlines()) - len(body)
             source = "\n".join(body)
-            cells.append(Cell(len(cells), line, source, line + 1 + offset, options))
-    return cells, refused
+            cell = Cell(len(found), line, source, line + 1 + offset, options)
+            lines = token.content.split("\n")[offset:-1]
+            found.append(Found(cell, lines, refused))
+    return found
 
 
-def _cell_body(content: str) -> tuple[list[str], int, dict[str, Any]]:
-    """Return a cell's lines, the number of lines before them, and its metadata."""
+def _cell_body(content: str) -> tuple[list[str], dict[str, Any], str | None]:
+    """Return a cell's lines, its metadata, and why MyST-NB cannot read it, or None."""
     try:
         result = parse_directive_text(
             directive_class=_CellDirective,
@@ -165,12 +176,12 @@ def _cell_body(content: str) -> tuple[list[str], int, dict[str, Any]]:
             validate_options=False,
         )
     except yaml.YAMLError as error:
-        raise ValueError(f"Invalid options format ({error})") from None
-    if result.warnings:
-        warning = result.warnings[0]
-        raise ValueError(str(getattr(warning, "msg", warning)))
-    offset = content.count("\n") - len(result.body)
-    return list(result.body), offset, dict(result.options)
+        lines = content.splitlines()
+        start = next((i for i, text in enumerate(lines) if text[:1] == "#"), len(lines))
+        return lines[start:], {}, str(error).replace("\n", " ")
+    warning = next(iter(result.warnings), None)
+    fault = None if warning is None else str(getattr(warning, "msg", warning))
+    return list(result.body), dict(result.options), fault
 
 
 def top_level(tokens: Sequence[Token]) -> list[Token]:
@@ -182,6 +193,11 @@ def top_level(tokens: Sequence[Token]) -> list[Token]:
         if depth == 0:
             found.append(token)
     return found
+
+
+def is_cell(token: Token) -> bool:
+    """Return whether a token at the top level is a code cell to MyST-NB."""
+    return token.type == "fence" and token.info.startswith(CODE_CELL)
 
 
 def first_line(token: Token) -> int:

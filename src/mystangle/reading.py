@@ -1,40 +1,25 @@
-"""A chapter's file becomes a Chapter; what the page would drop or alter is refused."""
+"""A chapter's file becomes a Chapter; bytes that no chapter may hold are refused."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from myst_nb.core.read import (  # type: ignore[import-untyped]
     is_myst_markdown_notebook,
 )
 
-from .markdown import (
-    Chapter,
-    MarkdownReader,
-    cells_of,
-    normal,
-)
+from .language import options_of
+from .markdown import Cell, Chapter, Found, MarkdownReader, cells_of, normal
 from .problems import Location, Problem
 from .settings import Settings
+from .strays import Fault, strays
 
-# Ends of lines to `str.splitlines`, by which MyST-NB reads, but not to Python.
-ALTERED = re.compile("[\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
-INCLUDED = re.compile(r"\{(\S+)\}")
-VERBATIM = {
-    "code",
-    "code-block",
-    "sourcecode",
-    "literalinclude",
-    "parsed-literal",
-    "raw",
-    "raw-cell",
-    "math",
-    "mermaid",
-    "eval-rst",
-    "toctree",
-}
-NEARLY_CELL = re.compile(r"\s*\{\s*code[-_ ]?cells?\s*\}.*", re.IGNORECASE)
+BOM = "\ufeff"
+# Ends of lines to `str.splitlines`, by which MyST-NB reads a cell, but not to Python.
+ENDS = re.compile("[\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
+LONE_RETURN = re.compile(r"\r(?!\n)")
 
 
 def read_chapter(
@@ -46,40 +31,131 @@ def read_chapter(
 ) -> tuple[Chapter, list[Problem]]:
     """Return a chapter and what is wrong with its bytes and its Markdown."""
     path = f"{docname}.md"
+    file = settings.root / path
     try:
-        raw = (
-            (settings.root / path).read_bytes().decode("utf-8")
-            if override is None
-            else override
-        )
+        raw = file.read_bytes().decode("utf-8") if override is None else override
     except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        return Chapter(number, path, docname, "", ()), [
-            Problem(
-                Location(path, line),
-                f"a chapter must be UTF-8, got byte 0x{error.object[error.start]:02x} "
-                f"at offset {error.start}. Save the file as UTF-8.",
-                "encoding",
-            )
-        ]
-    text = normal(raw)
+        fault = _undecodable(error)
+        return Chapter(number, path, docname, "", ()), [_problem(path, fault)]
+    text = normal(raw.removeprefix(BOM))
     tokens = reader.tokens(text)
-    notebook = is_myst_markdown_notebook(text)
-    cells, refused = cells_of(tokens) if notebook else ([], [])
-    chapter = Chapter(number, path, docname, text, tuple(cells))
-    faults = [*_bytes(raw), *((n, "cell", m) for n, m in refused)]
-    return chapter, [Problem(Location(path, line), m, kind) for line, kind, m in faults]
+    notebook = bool(is_myst_markdown_notebook(text))
+    found = cells_of(tokens)
+    faults = [*_bytes(raw), *_cells(raw, text, found)]
+    faults += strays(reader, tokens, notebook, file.parent)
+    cells = tuple(_as_written(one) for one in found) if notebook else ()
+    chapter = Chapter(number, path, docname, text, cells)
+    return chapter, [_problem(path, fault) for fault in faults]
 
 
-def _bytes(raw: str) -> Iterator[tuple[int, str, str]]:
+def _problem(path: str, fault: Fault) -> Problem:
+    line, kind, message = fault
+    return Problem(Location(path, line), message, kind)
+
+
+def _undecodable(error: UnicodeDecodeError) -> Fault:
+    line = error.object[: error.start].count(b"\n") + 1
+    return (
+        line,
+        "encoding",
+        f"a chapter must be UTF-8, got byte 0x{error.object[error.start]:02x} at "
+        f"offset {error.start}. Save the file as UTF-8.",
+    )
+
+
+def _bytes(raw: str) -> Iterator[Fault]:
     """Yield what no chapter may hold anywhere."""
-    if raw.startswith("\ufeff"):
+    if raw.startswith(BOM):
         yield (
             1,
             "encoding",
             "a chapter must not begin with a byte order mark, got one. Save the file "
             "as UTF-8 without BOM.",
         )
-    if "\0" in raw:
-        line = normal(raw[: raw.index("\0")]).count("\n") + 1
-        yield (line, "encoding", "a chapter must hold no NUL, got one. Remove it.")
+    for index, line in enumerate(normal(raw).split("\n"), start=1):
+        if "\0" in line:
+            yield (
+                index,
+                "encoding",
+                "a chapter must hold no NUL, got one: the page would show another "
+                "character. Remove it.",
+            )
+
+
+def _cells(raw: str, text: str, found: list[Found]) -> Iterator[Fault]:
+    """Yield what is wrong with cells that MyST-NB finds but does not read alike."""
+    returns = _lone_returns(raw)
+    for one in found:
+        if one.refused:
+            yield (
+                one.cell.line,
+                "cell",
+                f"a cell's options must be YAML that MyST-NB can read, got: "
+                f"{one.refused}. Mend the lines below the fence.",
+            )
+        if _is_chunk(one):
+            yield from _altered(one, text, returns)
+
+
+def _lone_returns(raw: str) -> set[int]:
+    """Return the lines that end with a carriage return without a line feed."""
+    places = (match.start() for match in LONE_RETURN.finditer(raw))
+    return {normal(raw[:place]).count("\n") + 1 for place in places}
+
+
+def _is_chunk(found: Found) -> bool:
+    return bool(options_of(found.cell.source).count)
+
+
+def _altered(found: Found, text: str, returns: set[int]) -> Iterator[Fault]:
+    """Yield where the page would show another text than the chunk that is tangled."""
+    cell = found.cell
+    if "load" in cell.options:
+        yield (
+            cell.line,
+            "altered",
+            "a chunk must be written in the chapter, got `:load:`, which would show "
+            "another text. Remove the option.",
+        )
+    strange = False
+    for row, line in enumerate(found.lines, start=cell.source_line):
+        end = ENDS.search(line)
+        if end or row in returns:
+            strange = True
+            name = f"U+{ord(end[0]):04X}" if end else "a lone carriage return"
+            yield (
+                row,
+                "altered",
+                "a chunk must hold no character that MyST-NB takes for the end of a "
+                f"line, got {name}. Write it as an escape.",
+            )
+    if not strange and not _same(found, text):
+        yield (
+            cell.line,
+            "altered",
+            "a chunk must read the same on the page as in the chapter, and MyST-NB "
+            "reads this cell differently. Begin the fence at the left edge, and end "
+            "an option block with `---` alone.",
+        )
+
+
+def _same(found: Found, text: str) -> bool:
+    """Return whether the page shows the chapter's lines, but for a fence's indent."""
+    if "\n".join(found.lines) != found.cell.source:
+        return False
+    first = found.cell.source_line - 1
+    written = text.split("\n")[first : first + len(found.lines)]
+    return all(
+        line.endswith(shown) and not line[: len(line) - len(shown)].strip(" ")
+        for line, shown in zip(written, found.lines, strict=True)
+    )
+
+
+def _as_written(found: Found) -> Cell:
+    """Return a cell; a chunk that was refused as altered, with its lines as written.
+
+    So that no other mistake is reported than the one that it has.
+    """
+    if _is_chunk(found):
+        return replace(found.cell, source="\n".join(found.lines))
+    return found.cell

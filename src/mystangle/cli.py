@@ -1,0 +1,169 @@
+"""The command `mystangle`.
+
+Exit codes: 0 fine, 1 drift, 2 usage, 3 hand edits, 4 a mistake in a chapter.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from . import __version__
+from .problems import HandEditError, MystangleError, SettingsError
+from .settings import Settings
+
+DRIFT = 1
+HAND_EDITS = HandEditError.exit_code
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        settings = Settings.load(options.root)
+        return int(options.run(settings, options))
+    except MystangleError as error:
+        _complain(str(error))
+        return error.exit_code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="mystangle", description="Tangle a book's chapters into its package."
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"%(prog)s {__version__}"
+    )
+    parser.add_argument(
+        "--root",
+        type=Path,
+        metavar="DIR",
+        help="the folder of pyproject.toml (default: this one, or the nearest above)",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    tangle = commands.add_parser("tangle", help="write the package from the book")
+    tangle.add_argument(
+        "--through", metavar="CHAPTER", help="only as of this chapter; needs --into"
+    )
+    tangle.add_argument(
+        "--into", type=Path, metavar="DIR", help="a folder for a copy of the package"
+    )
+    tangle.add_argument(
+        "--force", action="store_true", help="overwrite what was edited by hand"
+    )
+    tangle.set_defaults(run=_tangle)
+    check = commands.add_parser(
+        "check", help="tell everything wrong, and any drift; write nothing"
+    )
+    check.set_defaults(run=_check)
+    locate = commands.add_parser(
+        "locate", help="from a line of the package to the book, and back"
+    )
+    locate.add_argument("place", metavar="PATH:LINE")
+    locate.set_defaults(run=_locate)
+    return parser
+
+
+def _tangle(settings: Settings, options: argparse.Namespace) -> int:
+    from .book import Book
+    from .write import export_tree, write_tree
+
+    if options.through is not None and options.into is None:
+        raise SettingsError(
+            "--through must come with --into, for the package in "
+            f"{settings.source}/ is that of the whole book. Add --into DIR."
+        )
+    if options.into is not None and options.force:
+        raise SettingsError(
+            "--force must not come with --into, where nothing is overwritten."
+        )
+    snapshot = Book.read(settings).snapshot(_chapter(options.through))
+    files = {name: file.data for name, file in snapshot.files.items()}
+    if options.into is not None:
+        export_tree(options.into, files)
+        for name in files:
+            _say(f"wrote {(options.into / name).as_posix()}")
+        _say(f"{_count(len(files))} written.")
+        return 0
+    done = write_tree(
+        settings.root, settings.source, settings.lock, files, force=options.force
+    )
+    for name in done.written:
+        _say(f"wrote {settings.source}/{name}")
+    for name in done.removed:
+        _say(f"removed {settings.source}/{name}")
+    for name in done.saved:
+        _say(f"kept what was overwritten in {name}")
+    _say(
+        f"{_count(len(done.written))} written, {len(done.removed)} removed, "
+        f"{len(done.unchanged)} unchanged."
+    )
+    return 0
+
+
+def _chapter(text: str | None) -> int | str | None:
+    return int(text) if text is not None and text.isdecimal() else text
+
+
+def _check(settings: Settings, options: argparse.Namespace) -> int:
+    from .book import Book
+    from .check import RuffError, style
+    from .problems import ChapterError
+    from .write import drift
+
+    book = Book.read(settings)
+    book.require_sound()
+    problems = []
+    try:
+        problems = style(book)
+    except RuffError as error:
+        _complain(str(error))
+    files = {name: file.data for name, file in book.snapshot().files.items()}
+    found = drift(settings.root, settings.source, settings.lock, files)
+    for text, names in (
+        ("is out of date: run `mystangle tangle`", found.stale),
+        ("is missing: run `mystangle tangle`", found.missing),
+        ("is no longer in the book: run `mystangle tangle`", found.orphans),
+        ("was edited by hand: move the edit into its chapter", found.edited),
+    ):
+        for name in names:
+            _complain(f"{settings.source}/{name}: {text}")
+    if found.lock:
+        _complain(f"{settings.lock}: is out of date: run `mystangle tangle`")
+    if problems:
+        raise ChapterError(problems)
+    if found.edited:
+        return HAND_EDITS
+    if found:
+        return DRIFT
+    _say(f"{_count(len(files))} of {len(book.chapters)} chapters: all is well.")
+    return 0
+
+
+def _locate(settings: Settings, options: argparse.Namespace) -> int:
+    from .book import Book
+    from .locate import locate, parse_place
+
+    place = parse_place(options.place, settings.root)
+    for found in locate(Book.read(settings), place):
+        _say(str(found))
+    return 0
+
+
+def _count(number: int) -> str:
+    return f"{number} file" if number == 1 else f"{number} files"
+
+
+def _say(text: str) -> None:
+    """Print a line; a reader who has left (`| head`) does not stop the work."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+def _complain(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,173 @@
+"""Chunks that a reader would never see, and blocks that swallow what follows.
+
+MyST-NB shows a code cell only if it stands at the top level of a notebook and is
+spelled as it likes.  A chunk anywhere else would be lost to the page, so it is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from markdown_it.token import Token
+
+from .language import LOST_OPTION
+from .markdown import (
+    Fence,
+    MarkdownReader,
+    fence_of,
+    first_line,
+    is_cell,
+    normal,
+    top_level,
+)
+
+# A line, the kind of a problem, and its message.
+Fault = tuple[int, str, str]
+
+DIRECTIVE = re.compile(r"\s*\{\s*(?P<name>[^\s{}]+)\s*\}?(?P<argument>.*)")
+CELL_NAMES = {"codecell", "codecells", "codecel", "cell", "ipythoncell"}
+# Directives whose text is not Markdown.
+VERBATIM = {
+    "code",
+    "code-block",
+    "sourcecode",
+    "literalinclude",
+    "parsed-literal",
+    "raw",
+    "raw-cell",
+    "math",
+    "mermaid",
+    "eval-rst",
+    "toctree",
+}
+# HTML that CommonMark lets run to the end of the document, and what would end it.
+HTML_ENDS = (
+    ("<!--", "-->"),
+    ("<?", "?>"),
+    ("<![cdata[", "]]>"),
+    ("<script", "</script>"),
+    ("<pre", "</pre>"),
+    ("<style", "</style>"),
+    ("<textarea", "</textarea>"),
+)
+
+
+def strays(
+    reader: MarkdownReader, tokens: Sequence[Token], notebook: bool, folder: Path
+) -> Iterator[Fault]:
+    """Yield the chunks that the page drops, and the blocks that are never closed.
+
+    `folder`: where the chapter's `{include}`s are looked up.
+    """
+    for token in top_level(tokens):
+        yield from _unclosed(token)
+    for fence, top in _fences(reader, tokens):
+        reason = _dropped(fence, top, notebook)
+        if reason and _is_tagged(fence.content):
+            yield fence.line, "dropped", reason
+        elif _directive(fence) == "include":
+            yield from _included(fence, folder)
+
+
+def _unclosed(token: Token) -> Iterator[Fault]:
+    fence = fence_of(token)
+    content = token.content.lstrip().casefold()
+    if fence and not fence.closed:
+        yield (
+            fence.line,
+            "unclosed",
+            "a fence must be closed, got one that runs to the end of the chapter. "
+            f"Close it with a line `{token.markup}`.",
+        )
+    elif token.type == "html_block":
+        for begin, end in HTML_ENDS:
+            if content.startswith(begin) and end not in content:
+                yield (
+                    first_line(token),
+                    "unclosed",
+                    f"HTML must be closed, got `{begin}` that runs to the end of the "
+                    f"chapter. Close it with `{end}`.",
+                )
+
+
+def _fences(
+    reader: MarkdownReader, tokens: Sequence[Token], offset: int = 0, depth: int = 0
+) -> Iterator[tuple[Fence, bool]]:
+    """Yield every fence, also inside other blocks, and whether it is at the top.
+
+    `offset`: the lines before the text that `tokens` stand for.
+    """
+    shown = {id(token) for token in top_level(tokens)} if depth == 0 else set()
+    for token in tokens:
+        fence = fence_of(token)
+        if fence is not None:
+            fence = replace(fence, line=fence.line + offset)
+            yield fence, id(token) in shown
+            if not is_cell(token) and _is_markdown(fence):
+                inner = reader.tokens(fence.content)
+                yield from _fences(reader, inner, fence.line, depth + 1)
+
+
+def _directive(fence: Fence) -> str:
+    """Return the directive that a fence names, or nothing."""
+    match = DIRECTIVE.fullmatch(fence.info)
+    return match["name"] if match else ""
+
+
+def _is_markdown(fence: Fence) -> bool:
+    name = _directive(fence)
+    return name not in VERBATIM if name else fence.colon
+
+
+def _dropped(fence: Fence, top: bool, notebook: bool) -> str | None:
+    """Return why the page would not show a fence that is meant as a cell, or None."""
+    name = re.sub(r"[^a-z]", "", _directive(fence).casefold())
+    if name not in CELL_NAMES:
+        return None
+    if not fence.info.startswith("{code-cell}"):
+        return (
+            "a chunk must be fenced as ```{code-cell} python, got "
+            f"{fence.info.strip()!r}, which MyST-NB does not take for a cell. Spell it "
+            "so, with nothing before the brace."
+        )
+    if fence.colon:
+        return (
+            "a chunk must be fenced with ``` or ~~~, got `:::`, and MyST-NB would drop "
+            "it. Change the fence."
+        )
+    if not top:
+        return (
+            "a chunk must stand at the top level of its chapter, got one inside a "
+            "list, a quote or another block, where MyST-NB drops it. Move it out."
+        )
+    if not notebook:
+        return (
+            "a chapter with chunks must begin with front matter that holds "
+            "`file_format: mystnb`, got none, so MyST-NB would drop this cell. Add it."
+        )
+    return None
+
+
+def _is_tagged(content: str) -> bool:
+    lines = content.split("\n")
+    return any(LOST_OPTION.match(line.strip()) for line in lines)
+
+
+def _included(fence: Fence, folder: Path) -> Iterator[Fault]:
+    """Yield the chunks that an included file would lose: it contributes no cells."""
+    match = DIRECTIVE.fullmatch(fence.info)
+    name = match["argument"].strip() if match else ""
+    try:
+        text = normal((folder / name).read_bytes().decode("utf-8"))
+    except (OSError, ValueError):
+        return
+    if "{code-cell}" in text and _is_tagged(text):
+        yield (
+            fence.line,
+            "dropped",
+            f"an included file contributes no cells, and {name!r} holds chunks. Make "
+            "it a chapter of `_toc.yml`, or move its chunks here.",
+        )
