@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 
 from .expand import Row, TangledFile, expanded
-from .judge import active, judge
-from .language import Piece, Reference, is_file, read_piece
+from .judge import active, contents, judge
+from .language import Piece, Reference, is_file, read_cell
 from .layout import laid_out
 from .lexical import compiles
 from .markdown import Chapter, MarkdownReader
-from .problems import ChapterError, Problem, SettingsError
+from .problems import ChapterError, Location, Problem, SettingsError
 from .reading import read_chapter
 from .settings import Settings
 from .toc import read_toc
@@ -37,19 +37,15 @@ class Book:
     ) -> None:
         self.settings = settings
         self.chapters = tuple(chapters)
-        found = set(problems)
-        pieces: list[Piece] = []
-        for chapter in self.chapters:
-            for cell in chapter.cells:
-                piece, wrong = read_piece(chapter, cell)
-                found.update(wrong)
-                pieces += [piece] if piece else []
-        self.pieces: tuple[Piece, ...] = tuple(pieces)
-        found.update(judge(self.pieces, len(self.chapters)))
+        readings = [read_cell(c, cell) for c in self.chapters for cell in c.cells]
+        self.pieces: tuple[Piece, ...] = tuple(r.piece for r in readings if r.piece)
+        loose = (r for r in readings if r.piece is None)
+        mentioned = {reference.name for r in loose for reference in r.references}
+        found = {*problems, *(problem for r in readings for problem in r.problems)}
+        found.update(judge(self.pieces, len(self.chapters), mentioned))
         self._files: dict[tuple[str, tuple[Row, ...]], TangledFile] = {}
         self._snapshots: list[Snapshot] = []
-        if not found:
-            found.update(self._make_snapshots())
+        found.update(self._make_snapshots(_faulty(self.pieces, found)))
         self.problems: tuple[Problem, ...] = tuple(sorted(found))
 
     @classmethod
@@ -123,12 +119,17 @@ class Book:
     def _places(self) -> dict[tuple[str, int], Piece]:
         return {(p.chapter.docname, p.cell.index): p for p in self.pieces}
 
-    def _make_snapshots(self) -> Iterator[Problem]:
-        """Fill `_snapshots`; yield what in them does not compile."""
+    def _make_snapshots(self, faulty: Set[str]) -> Iterator[Problem]:
+        """Fill `_snapshots`; yield what in them does not compile.
+
+        Files that contain a `faulty` name are left out; no snapshot is given away then.
+        """
         for chapter in self.chapters:
             chunks = active(self.pieces, chapter.number)
             files = {}
             for name in sorted(filter(is_file, chunks)):
+                if contents(chunks, name) & faulty:
+                    continue
                 rows = expanded(name, chunks)
                 try:
                     files[name] = self._file(name, rows)
@@ -143,6 +144,17 @@ class Book:
             compiles("".join(row.line.text + "\n" for row in rows), name)
             self._files[key] = TangledFile(name, laid_out(rows))
         return self._files[key]
+
+
+def _faulty(pieces: Iterable[Piece], problems: Iterable[Problem]) -> set[str]:
+    """Return the names that have a piece with a problem."""
+    places = {problem.location for problem in problems}
+    return {
+        piece.name
+        for piece in pieces
+        for line in range(piece.cell.line, piece.body_line + len(piece.body))
+        if Location(piece.chapter.path, line) in places
+    }
 
 
 def _stem(chapter: Chapter) -> str:

@@ -5,12 +5,12 @@ Chapter N is judged on the pieces of chapters 1..N: what a reader has seen by th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
 from itertools import groupby
 
 from .language import Piece, Reference, is_file
-from .names import folded
+from .names import folded, name_fault
 from .problems import Problem
 
 Chunks = Mapping[str, tuple[Piece, ...]]
@@ -32,19 +32,24 @@ def active(pieces: Sequence[Piece], number: int) -> dict[str, tuple[Piece, ...]]
     return chunks
 
 
-def judge(pieces: Sequence[Piece], chapters: int) -> Iterator[Problem]:
-    """Yield every problem between the pieces of a book of so many chapters."""
+def judge(
+    pieces: Sequence[Piece], chapters: int, mentioned: Set[str] = frozenset()
+) -> Iterator[Problem]:
+    """Yield every problem between the pieces of a book of so many chapters.
+
+    `mentioned`: names to which cells refer that are no pieces, being wrong.
+    """
     yield from _definitions(pieces)
     yield from _clashes(pieces)
     yield from _undefined(pieces)
-    used: set[str] = set()
+    used = set(mentioned)
     reached: set[str] = set()
     for number in range(1, chapters + 1):
         chunks = active(pieces, number)
         references = _references(chunks)
         yield from _twice(references)
         yield from _cycles(chunks)
-        now = _reachable(chunks)
+        now = contents(chunks, *filter(is_file, chunks))
         yield from _retired(pieces, number, reached - now)
         used |= references.keys() & chunks.keys()
         reached |= now
@@ -125,7 +130,7 @@ def _undefined(pieces: Sequence[Piece]) -> Iterator[Problem]:
     names = {p.name for p in pieces if p.key == "id"}
     for piece in pieces:
         for reference in piece.references:
-            if reference.name not in names:
+            if reference.name not in names and not name_fault(reference.name):
                 close = get_close_matches(reference.name, names, n=1)
                 hint = f" Did you mean {close[0]!r}?" if close else ""
                 yield Problem(
@@ -188,10 +193,10 @@ def _cycles(chunks: Chunks) -> Iterator[Problem]:
                 stack.append((reference.name, iter(_edges(chunks, reference.name))))
 
 
-def _reachable(chunks: Chunks) -> set[str]:
-    """Return the names that some file contains."""
+def contents(chunks: Chunks, *names: str) -> set[str]:
+    """Return `names` and those of the chunks in them, however deep."""
     found: set[str] = set()
-    waiting = [name for name in chunks if is_file(name)]
+    waiting = list(names)
     while waiting:
         name = waiting.pop()
         if name not in found and name in chunks:
@@ -218,7 +223,7 @@ def _retired(
 def _unused(pieces: Sequence[Piece], used: set[str]) -> Iterator[Problem]:
     named = [piece for piece in pieces if piece.key == "id"]
     for name, found in groupby(sorted(named, key=_by_name), key=_by_name):
-        if name not in used:
+        if name not in used and not name_fault(name):
             yield Problem(
                 next(found).location,
                 f"a chunk must be used, and nothing refers to {name!r}. Write "

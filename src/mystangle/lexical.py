@@ -11,7 +11,7 @@ import io
 import token as kinds
 import tokenize
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 # Strings that are several tokens: f-strings from Python 3.12, t-strings from 3.14.
@@ -30,12 +30,17 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 @dataclass(frozen=True)
 class Comment:
-    """A comment token: 0-based line, column, text, and whether it is alone there."""
+    """A comment: its line from 0, its text, and what stands before it on the line."""
 
     row: int
-    column: int
     text: str
     before: str
+
+    @property
+    def may_refer(self) -> bool:
+        """Whether it is alone on its line, or stands after `pass` and a blank."""
+        code = self.before.strip()
+        return not code or (code == "pass" and self.before[-1].isspace())
 
 
 @dataclass(frozen=True)
@@ -73,11 +78,19 @@ def lex(text: str, tree: ast.Module) -> Lexed:
         if token.type == tokenize.COMMENT:
             row, column = token.start[0] - 1, token.start[1]
             before = lines[row][:column]
-            comments.append(Comment(row, column, token.string, before))
+            comments.append(Comment(row, token.string, before))
         elif token.type == tokenize.STRING:
             inside.update(range(token.start[0], token.end[0]))
     documentation = frozenset(_documentation(tree, lines)) & inside
     return Lexed(tuple(comments), frozenset(inside - documentation), documentation)
+
+
+def guessed(lines: Sequence[str]) -> Iterator[Comment]:
+    """Yield the comments of text that is not valid Python, as far as one can see."""
+    for row, line in enumerate(lines):
+        before, mark, rest = line.partition("#")
+        if mark:
+            yield Comment(row, mark + rest, before)
 
 
 def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:

@@ -29,6 +29,11 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFC", name.casefold())
 
 
+def is_file(name: str) -> bool:
+    """Return whether `name` is the path of a file rather than a chunk's name."""
+    return name.endswith(".py")
+
+
 def name_fault(name: str) -> str | None:
     """Return why a canonical name cannot be that of a chunk, and the mend, or None."""
     reasons = (

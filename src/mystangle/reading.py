@@ -10,8 +10,8 @@ from myst_nb.core.read import (  # type: ignore[import-untyped]
     is_myst_markdown_notebook,
 )
 
-from .language import options_of
 from .markdown import Cell, Chapter, Found, MarkdownReader, cells_of, normal
+from .options import options_of
 from .problems import Location, Problem
 from .settings import Settings
 from .strays import Fault, strays

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from markdown_it.token import Token
 
-from .language import LOST_OPTION
 from .markdown import (
     Fence,
     MarkdownReader,
@@ -23,6 +22,7 @@ from .markdown import (
     normal,
     top_level,
 )
+from .options import MEANT
 
 # A line, the kind of a problem, and its message.
 Fault = tuple[int, str, str]
@@ -153,7 +153,7 @@ def _dropped(fence: Fence, top: bool, notebook: bool) -> str | None:
 
 def _is_tagged(content: str) -> bool:
     lines = content.split("\n")
-    return any(LOST_OPTION.match(line.strip()) for line in lines)
+    return any(MEANT.match(line.strip()) for line in lines)
 
 
 def _included(fence: Fence, folder: Path) -> Iterator[Fault]:
