@@ -1,0 +1,69 @@
+"""What several test files share: the repository, its book, and the built site."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from mystangle import Book, Settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def book() -> Book:
+    """The real book, read once."""
+    return Book.read(Settings.load(ROOT))
+
+
+def run(*call: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a Python command line in the root; the caller judges its exit status."""
+    environment: Mapping[str, str] = {**os.environ, "PYTHONUTF8": "1", **variables}
+    return subprocess.run(
+        [sys.executable, *map(str, call)],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The real book, built by the plain command in a copy; tests share a worker.
+
+    Mark the tests that use it with `pytest.mark.xdist_group("site")`.
+    """
+    copy = tmp_path_factory.mktemp("site") / "book"
+    parts = (
+        "_config.yml",
+        "_toc.yml",
+        "pyproject.toml",
+        "mystangle.lock",
+        "book",
+        "src",
+    )
+    copy.mkdir()
+    for part in parts:
+        source = ROOT / part
+        if source.is_dir():
+            shutil.copytree(source, copy / part)
+        else:
+            shutil.copy(source, copy / part)
+    done = subprocess.run(
+        [Path(sys.executable).with_name("jupyter-book"), "build", "."],
+        cwd=copy,
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONUTF8": "1"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return copy / "_build" / "html"
