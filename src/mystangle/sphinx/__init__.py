@@ -38,7 +38,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_node(page.chunk_caption, html=(page.visit_caption, page.depart_caption))
     app.add_node(page.chunk_code, html=(page.visit_code, None))
     app.add_css_file("mystangle.css")
-    app.connect("config-inited", _configure)
+    # Before sphinx_copybutton takes its settings over.
+    app.connect("config-inited", _configure, priority=100)
     app.connect("builder-inited", tangle, priority=100)
     app.connect("env-get-outdated", _outdated)
     app.connect("env-updated", _all_if_any)

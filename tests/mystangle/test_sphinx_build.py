@@ -1,0 +1,341 @@
+"""A small book of two chapters, built by the real command, and what it refuses."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LITTLE = Path(__file__).parent / "weave"
+GREET = "book/stage_01_greet.md"
+SHOUT = "book/stage_02_shout.md"
+
+pytestmark = pytest.mark.xdist_group("little-book")
+
+
+@dataclass(frozen=True)
+class Built:
+    """A finished `jupyter-book build`."""
+
+    folder: Path
+    status: int
+    lines: list[str]
+
+    @property
+    def ran(self) -> list[str]:
+        """The chapters whose cells were run."""
+        text = "\n".join(self.lines)
+        return re.findall(r"mystangle: (\S+): \d+ cells run", text)
+
+    def page(self, name: str) -> str:
+        return (self.folder / f"_build/html/book/{name}.html").read_text("utf-8")
+
+    def last(self, count: int) -> list[str]:
+        return self.lines[-count:]
+
+
+class Book:
+    """A copy of the little book that a test may spoil."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def edit(self, path: str, old: str, new: str) -> int:
+        """Replace a text that stands once; return its line, from 1."""
+        file = self.folder / path
+        text = file.read_text("utf-8")
+        assert text.count(old) == 1, old
+        file.write_text(text.replace(old, new), "utf-8", newline="\n")
+        return text[: text.index(old)].count("\n") + 1
+
+    def build(self) -> Built:
+        """Build with the plain command; both streams are read as one."""
+        command = shutil.which("jupyter-book", path=str(Path(sys.executable).parent))
+        assert command
+        done = subprocess.run(
+            [command, "build", str(self.folder)],
+            env={**os.environ, "PYTHONUTF8": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            check=False,
+        )
+        lines = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout).rstrip().split("\n")
+        return Built(self.folder, done.returncode, lines)
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The little book with this site's settings, built once."""
+    folder = tmp_path_factory.mktemp("weave") / "book"
+    shutil.copytree(LITTLE, folder)
+    shutil.copy(ROOT / "_config.yml", folder)
+    shutil.copytree(ROOT / "book/_ext", folder / "book/_ext")
+    result = Book(folder).build()
+    assert result.status == 0, "\n".join(result.lines)
+    return result
+
+
+@pytest.fixture
+def book(built: Built, tmp_path: Path) -> Book:
+    """A copy of the built book, its caches included."""
+    return Book(shutil.copytree(built.folder, tmp_path / "book"))
+
+
+def text_of(html: str) -> str:
+    """Return what a reader sees of some HTML."""
+    plain = re.sub(r"<[^>]+>", "", html)
+    for name, character in (("lt", "<"), ("gt", ">"), ("quot", '"'), ("amp", "&")):
+        plain = plain.replace(f"&{name};", character)
+    return " ".join(plain.replace("&#39;", "'").split())
+
+
+def chunk(page: str, anchor: str) -> str:
+    found = re.search(rf'<figure[^>]* id="{anchor}">.*?</figure>', page, re.DOTALL)
+    assert found, anchor
+    return found[0]
+
+
+def test_the_package_is_written_before_pages_are_read(built: Built) -> None:
+    hello = (built.folder / "src/little/hello.py").read_text("utf-8")
+    assert 'text = "hello " + name * up(0.5)\n    text += "."\n' in hello
+    assert (built.folder / "mystangle.lock").is_file()
+
+
+def test_a_caption_names_chunk_file_and_status(built: Built) -> None:
+    one, two = built.page("stage_01_greet"), built.page("stage_02_shout")
+    caption = "Say hello · little/hello.py · defined"
+    assert text_of(chunk(one, "chunk--say-hello")).startswith(caption)
+    again = text_of(chunk(two, "chunk--say-hello"))
+    because = "the import has another name"
+    assert again.startswith(f"Say hello · little/hello.py · replaced: {because}")
+    assert "· continued" in text_of(chunk(two, "chunk--say-hello--2"))
+    assert text_of(chunk(one, "chunk--little-hello-py")).startswith("little/hello.py ·")
+
+
+def test_pieces_link_to_their_neighbours_and_uses(built: Built) -> None:
+    first = chunk(built.page("stage_01_greet"), "chunk--say-hello")
+    assert 'href="stage_02_shout.html#chunk--say-hello"' in first
+    assert "goes on in Stage 02 · A shout" in text_of(first)
+    assert "used in little/hello.py" in text_of(first)
+    assert first.count('href="#chunk--little-hello-py"') == 2
+    last = chunk(built.page("stage_02_shout"), "chunk--say-hello--2")
+    assert 'href="#chunk--say-hello"' in last
+    assert "continued from above" in text_of(last)
+
+
+def test_a_reference_is_a_link_and_says_who_fills_it(built: Built) -> None:
+    root = chunk(built.page("stage_01_greet"), "chunk--little-hello-py")
+    assert re.search(r'<a [^>]*href="#chunk--say-hello"><span[^>]*># &lt;&lt;Say', root)
+    later = re.search(r'href="stage_02_shout.html#chunk--refuse[^\n]*', root)
+    assert later
+    assert "filled in Stage 02 · A shout" in text_of(later[0])
+    assert root.count("filled in") == 1
+
+
+def test_options_are_hidden_and_the_copy_is_clean(built: Built) -> None:
+    for name in ("stage_01_greet", "stage_02_shout"):
+        assert "#|" not in text_of(built.page(name))
+    button = built.folder / "_build/html/_static/copybutton.js"
+    assert ".mystangle-later" in button.read_text("utf-8")
+
+
+def test_chunks_are_shown_and_not_run(built: Built) -> None:
+    figure = chunk(built.page("stage_01_greet"), "chunk--little-hello-py")
+    assert "cell_output" not in figure
+    assert re.search(r"stage_01_greet.md: 3 cells run", "\n".join(built.lines))
+
+
+def test_outputs_come_from_the_package_as_of_the_chapter(built: Built) -> None:
+    one, two = built.page("stage_01_greet"), built.page("stage_02_shout")
+    assert "'hello '" in text_of(one)
+    assert "It said hello Ada." in text_of(one)
+    assert "'HELLO ADA.'" in text_of(two)
+
+
+def test_a_later_module_is_not_there_yet(built: Built) -> None:
+    page = text_of(built.page("stage_01_greet"))
+    assert "little.shout is begun in stage_02_shout; this page stands before it" in page
+
+
+def test_an_error_is_shown_short(built: Built) -> None:
+    page = text_of(built.page("stage_02_shout"))
+    assert "ValueError: greet: name must not be empty" in page
+    assert "Traceback" not in page
+
+
+def test_a_picture_comes_through_whole(built: Built) -> None:
+    assert '<svg role="img" aria-label="a dot"' in built.page("stage_01_greet")
+
+
+def test_formulas_are_mathml_with_their_tex(built: Built) -> None:
+    page = built.page("stage_02_shout")
+    assert page.count("<math") == 2
+    assert 'tabindex="0"><math display="block">' in page
+    assert r"C h^2 + \frac{\varepsilon}{h}" in page
+    assert "By (1) and" in text_of(page)
+
+
+def test_chunks_are_found_by_the_search_and_by_roles(built: Built) -> None:
+    index = (built.folder / "_build/html/searchindex.js").read_text("utf-8")
+    assert "Say hello" in index
+    assert 'href="stage_01_greet.html#chunk--say-hello"' in built.page("index")
+
+
+def test_no_page_asks_another_host_or_shows_the_machine(built: Built) -> None:
+    loads = r"<(?:script|link|img|iframe|source)\b[^>]*(?:src|href)=\"(?:https?:)?//"
+    for file in (built.folder / "_build/html").rglob("*.html"):
+        text = file.read_text("utf-8")
+        assert not re.search(loads, text), file
+        assert str(built.folder) not in text
+        assert "fontawesome.js" not in text
+        assert "thebe" not in text.lower()
+
+
+def test_a_second_build_runs_no_cell_and_writes_no_file(built: Built) -> None:
+    files = [*(built.folder / "src").rglob("*.py"), built.folder / "mystangle.lock"]
+    before = {file: file.stat().st_mtime_ns for file in files}
+    again = Book(built.folder).build()
+    assert again.status == 0
+    assert again.ran == []
+    assert "outputs from the cache" not in "\n".join(again.lines)  # nothing was read
+    assert {file: file.stat().st_mtime_ns for file in files} == before
+
+
+def test_a_changed_chunk_reruns_only_pages_that_see_it(book: Book) -> None:
+    book.edit(SHOUT, 'text += "."', 'text += "!"')
+    result = book.build()
+    assert result.status == 0
+    assert result.ran == [SHOUT]
+    assert "'HELLO ADA!'" in text_of(result.page("stage_02_shout"))
+
+
+def test_a_new_piece_rewrites_the_captions_of_other_pages(book: Book) -> None:
+    replaced = "#| replace: (imports)\n#| because: a shout needs no more of it\n"
+    book.edit(SHOUT, replaced, "#| append: (imports)\n")
+    result = book.build()
+    assert result.status == 0
+    # What page 1 sees is as before: its caption changes, its outputs do not.
+    assert result.ran == [SHOUT]
+    book.edit(SHOUT, "# Stage 02 · A shout", "# Stage 02 · A cry")
+    result = book.build()
+    assert result.ran == []
+    first = chunk(result.page("stage_01_greet"), "chunk--imports")
+    assert "goes on in Stage 02 · A cry" in text_of(first)
+
+
+def test_prose_and_tags_rerun_nothing(book: Book) -> None:
+    book.edit(GREET, "Now it runs:", "Now, at last, it runs:")
+    book.edit(GREET, "from pictures", ":tags: [hide-input]\n\nfrom pictures")
+    result = book.build()
+    assert (result.status, result.ran) == (0, [])
+
+
+def test_a_changed_helper_reruns_the_pages_that_import_it(book: Book) -> None:
+    book.edit("book/helpers/pictures.py", "a dot", "a spot")
+    result = book.build()
+    assert result.ran == [GREET]
+    assert 'aria-label="a spot"' in result.page("stage_01_greet")
+
+
+def test_a_broken_link_fails_twice(book: Book) -> None:
+    line = book.edit(GREET, "Now it runs:", "Now [it](nowhere.md) runs:")
+    for _ in range(2):
+        result = book.build()
+        assert result.status != 0
+        assert result.last(1)[0].startswith(f"{GREET}:{line}: ")
+        assert "nowhere.md" in result.last(1)[0]
+        assert "Traceback" not in "\n".join(result.lines)
+
+
+def test_a_link_that_loses_its_target_fails(book: Book) -> None:
+    book.edit(SHOUT, "# Stage 02 · A shout", "# Stage 02 · A shout\n\n## Loud")
+    here = book.edit(GREET, "Now it runs:", "Now it [runs](stage_02_shout.md#loud):")
+    assert book.build().status == 0
+    book.edit(SHOUT, "## Loud", "## Louder")
+    result = book.build()
+    assert result.status != 0
+    assert result.last(1)[0].startswith(f"{GREET}:{here}: ")
+
+
+def test_warnings_of_every_kind_fail(book: Book) -> None:
+    hidden = book.edit(SHOUT, "#| append: Say", ":tags: [remove-cell]\n#| append: Say")
+    tex = book.edit(SHOUT, r"&\ge 0", r"&\nope 0")
+    glue = book.edit(GREET, "text}`greeting`.", "text}`no`.")
+    role = book.edit("book/index.md", "`Say hello`", "`Say no`")
+    for _ in range(2):
+        result = book.build()
+        assert result.status != 0
+        index, one, two, three = result.last(4)
+        assert index.startswith(f"book/index.md:{role}: ")
+        assert one.startswith(f"{GREET}:{glue}: No key 'no'")
+        assert two.startswith(f"{SHOUT}:{hidden - 1}: a chunk must be seen")
+        assert three.startswith(f'{SHOUT}:{tex}: formula: Unknown command "\\nope"')
+
+
+def test_failing_cells_are_all_listed(book: Book) -> None:
+    named = book.edit(SHOUT, "raises: ValueError", "raises: KeyError")
+    fails = book.edit(GREET, 'greet("")\n', "x = 1\n1 / 0\n")
+    never = book.edit(GREET, "\nimport little.shout", "\nimport little.hello")
+    bare = book.edit(
+        GREET, "from pictures", ":tags: [raises-exception]\n\nfrom pictures"
+    )
+    for _ in range(2):
+        result = book.build()
+        assert result.status != 0
+        # A run that failed is not kept; outputs from the cache are judged again.
+        assert result.ran == [GREET]
+        one, two, three, four = result.last(4)
+        error = "ZeroDivisionError: division by zero"
+        assert one.startswith(f"{GREET}:{fails + 1}: `1 / 0` must run, got {error}")
+        assert two.startswith(f"{GREET}:{never + 1}: ")
+        assert "must raise ImportError, got no error" in two
+        assert three.startswith(f"{GREET}:{bare - 1}: a cell that must fail names")
+        assert four.startswith(f"{SHOUT}:{named + 2}: the cell must raise KeyError")
+        assert "got ValueError: greet: name must not be empty" in four
+
+
+def test_a_chunk_error_leaves_the_package_as_it_was(book: Book) -> None:
+    file = book.folder / "src/little/hello.py"
+    before = file.read_bytes()
+    one = book.edit(GREET, "#| id: Say hello", "#| id: Say hullo")
+    two = book.edit(SHOUT, "#| append: Say hello", "#| attach: Say hello")
+    for _ in range(2):
+        result = book.build()
+        assert result.status != 0
+        text = "\n".join(result.lines)
+        assert f"{GREET}:{one}: " in text
+        assert result.last(1)[0].startswith(f"{SHOUT}:")
+        assert f"{SHOUT}:{two}: " in text
+        assert "Traceback" not in text
+    assert file.read_bytes() == before
+
+
+def test_a_hand_edit_is_refused(book: Book) -> None:
+    edited = 'def greet() -> None: "mine"\n'
+    book.folder.joinpath("src/little/hello.py").write_text(edited, "utf-8")
+    result = book.build()
+    assert result.status != 0
+    assert "src/little/hello.py" in "\n".join(result.lines)
+    assert "mystangle tangle --force" in result.last(1)[0]
+    assert "Traceback" not in "\n".join(result.lines)
+    assert book.folder.joinpath("src/little/hello.py").read_text("utf-8") == edited
+
+
+def test_a_path_of_the_machine_is_refused(book: Book) -> None:
+    shown = book.edit(GREET, 'greet("")\n', "import little\nlittle.__file__\n")
+    book.edit(SHOUT, "we are done.", f"we are done in {book.folder.as_posix()}/x.")
+    result = book.build()
+    assert result.status != 0
+    lines = [line for line in result.lines if line.endswith("[mystangle.path]")]
+    assert any(
+        re.match(rf"{GREET}:{shown - 5}: an output must show no", x) for x in lines
+    )
+    assert any(x.startswith(f"{SHOUT}:1: a page must show no path") for x in lines)
