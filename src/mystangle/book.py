@@ -15,6 +15,7 @@ from .markdown import Chapter, MarkdownReader
 from .problems import ChapterError, Location, Problem, SettingsError
 from .reading import read_chapter
 from .settings import Settings
+from .strays import UNCLOSED
 from .toc import read_toc
 
 
@@ -41,7 +42,10 @@ class Book:
         self.pieces: tuple[Piece, ...] = tuple(r.piece for r in readings if r.piece)
         loose = (r for r in readings if r.piece is None)
         mentioned = {reference.name for r in loose for reference in r.references}
-        found = {*problems, *(problem for r in readings for problem in r.problems)}
+        found = set(problems)
+        unclosed = {p.location for p in found if p.kind == UNCLOSED}
+        found.update(p for r in readings if r.fence not in unclosed for p in r.problems)
+        found.update(_below_source(self.pieces, settings.source))
         found.update(judge(self.pieces, len(self.chapters), mentioned))
         self._files: dict[tuple[str, tuple[Row, ...]], TangledFile] = {}
         self._snapshots: list[Snapshot] = []
@@ -124,6 +128,7 @@ class Book:
 
         Files that contain a `faulty` name are left out; no snapshot is given away then.
         """
+        told: set[tuple[str, Location, str]] = set()
         for chapter in self.chapters:
             chunks = active(self.pieces, chapter.number)
             files = {}
@@ -134,7 +139,10 @@ class Book:
                 try:
                     files[name] = self._file(name, rows)
                 except SyntaxError as error:
-                    yield _uncompiled(name, rows, chapter, error)
+                    place = _place(rows, error)
+                    if (name, place, error.msg) not in told:
+                        yield _uncompiled(name, place, chapter, error)
+                    told.add((name, place, error.msg))
             self._snapshots.append(Snapshot(chapter.number, files))
 
     def _file(self, name: str, rows: list[Row]) -> TangledFile:
@@ -144,6 +152,17 @@ class Book:
             compiles("".join(row.line.text + "\n" for row in rows), name)
             self._files[key] = TangledFile(name, laid_out(rows))
         return self._files[key]
+
+
+def _below_source(pieces: Iterable[Piece], source: str) -> Iterator[Problem]:
+    for piece in pieces:
+        if piece.is_file and piece.name.startswith(f"{source}/"):
+            yield Problem(
+                piece.location,
+                f"a file's path is taken below {source}/, got {piece.name!r}. Leave "
+                f"out {source}/.",
+                "file",
+            )
 
 
 def _faulty(pieces: Iterable[Piece], problems: Iterable[Problem]) -> set[str]:
@@ -161,13 +180,18 @@ def _stem(chapter: Chapter) -> str:
     return chapter.docname.rpartition("/")[2]
 
 
-def _uncompiled(
-    name: str, rows: list[Row], chapter: Chapter, error: SyntaxError
-) -> Problem:
+def _place(rows: list[Row], error: SyntaxError) -> Location:
+    """Return where in the book the row stands that an error counts from 1."""
     row = rows[min(max((error.lineno or 1) - 1, 0), len(rows) - 1)]
     assert row.line.location is not None
+    return row.line.location
+
+
+def _uncompiled(
+    name: str, place: Location, chapter: Chapter, error: SyntaxError
+) -> Problem:
     return Problem(
-        row.line.location,
+        place,
         f"{name} as of {chapter.path} must compile, got: {error.msg}. Mend this line "
         "or where its chunk is referred to.",
         "compile",

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from itertools import groupby
 
 from .language import Piece, Reference, is_file
-from .names import folded, name_fault
+from .names import file_fault, folded, name_fault
 from .problems import Problem
 
 Chunks = Mapping[str, tuple[Piece, ...]]
@@ -100,30 +100,35 @@ def _order_fault(piece: Piece, first: Piece | None, before: Piece | None) -> str
 
 def _clashes(pieces: Sequence[Piece]) -> Iterator[Problem]:
     """Yield names that some file system, or reader, would take for one."""
-    seen: dict[str, Piece] = {}
-    folders: dict[str, Piece] = {}
-    for piece in pieces:
-        other = seen.setdefault(folded(piece.name), piece)
-        if other.name != piece.name:
-            yield Problem(
-                piece.location,
-                "names must differ by more than case, got "
-                f"{piece.name!r} and {other.name!r} (at {other.location}). "
-                "Spell both alike or choose another name.",
-                "clash",
-            )
-        if piece.is_file:
-            parts = folded(piece.name).split("/")
-            for depth in range(1, len(parts)):
-                folders.setdefault("/".join(parts[:depth]), piece)
-    for folder, piece in folders.items():
-        if folder in seen:
-            yield Problem(
-                piece.location,
-                f"a file cannot also be a folder, got {piece.name!r} below "
-                f"{seen[folder].name!r} (at {seen[folder].location}). Rename one.",
-                "clash",
-            )
+    spelled: dict[str, tuple[str, Piece]] = {}
+    sound = [p for p in pieces if not (file_fault if p.is_file else name_fault)(p.name)]
+    for piece in sound:
+        for name in _prefixes(piece):
+            other, first = spelled.setdefault(folded(name), (name, piece))
+            if other != name:
+                yield Problem(
+                    piece.location,
+                    f"names must differ by more than case, got {name!r} and {other!r} "
+                    f"(at {first.location}). Spell both alike or choose another name.",
+                    "clash",
+                )
+    files = {folded(piece.name): piece for piece in sound if piece.is_file}
+    for piece in files.values():
+        for folder in _prefixes(piece)[:-1]:
+            other_file = files.get(folded(folder))
+            if other_file is not None:
+                yield Problem(
+                    piece.location,
+                    f"a file cannot also be a folder, got {piece.name!r} below "
+                    f"{other_file.name!r} (at {other_file.location}). Rename one.",
+                    "clash",
+                )
+
+
+def _prefixes(piece: Piece) -> list[str]:
+    """Return the folders above a file and the file, or just the name of a chunk."""
+    parts = piece.name.split("/") if piece.is_file else [piece.name]
+    return ["/".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
 
 
 def _undefined(pieces: Sequence[Piece]) -> Iterator[Problem]:

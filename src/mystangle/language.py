@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from .lexical import Lexed, guessed, lex, parse
 from .markdown import Cell, Chapter
 from .names import canonical, is_file, name_fault
-from .options import MEANT, Fault, Key, Options, option_faults, options_of
+from .options import MEANT, Fault, Key, option_faults, options_of
 from .problems import Location, Problem
 
 __all__ = [
-    "Options",
     "Piece",
     "Reading",
     "Reference",
@@ -74,9 +73,11 @@ class Piece:
 class Reading:
     """What a cell says: its piece if it is a chunk, its references, its mistakes.
 
-    A cell whose options are wrong has references but no piece.
+    A cell whose options are wrong has references but no piece.  `fence` is where the
+    cell begins.
     """
 
+    fence: Location
     piece: Piece | None
     references: tuple[Reference, ...]
     problems: tuple[Problem, ...]
@@ -84,10 +85,11 @@ class Reading:
 
 def read_cell(chapter: Chapter, cell: Cell) -> Reading:
     """Return what a cell contributes to the program."""
+    fence = Location(chapter.path, cell.line)
     options = options_of(cell.source)
     body = _Body(chapter, cell, options.count)
     if not options.count:
-        return Reading(None, (), _problems(body, body.stray_faults()))
+        return Reading(fence, None, (), _problems(body, body.stray_faults()))
     faults = [*option_faults(options), *body.faults()]
     problems = _problems(body, faults)
     piece = None
@@ -106,7 +108,7 @@ def read_cell(chapter: Chapter, cell: Cell) -> Reading:
             references=body.references,
             lexed=body.lexed,
         )
-    return Reading(piece, body.references, problems)
+    return Reading(fence, piece, body.references, problems)
 
 
 def _problems(
@@ -178,9 +180,9 @@ class _Body:
             yield (
                 self.first + reference.line_index,
                 "reference",
-                "a reference must stand in a chunk, and this cell has no option line at its "
-                f"top, got <<{reference.name}>>. Begin the cell with `#| id: …`, or "
-                "write the comment otherwise.",
+                "a reference must stand in a chunk, and this cell begins with no "
+                f"option line, got <<{reference.name}>>. Begin the cell with "
+                "`#| id: …`, or write the comment otherwise.",
             )
 
     def _lost_options(self) -> Iterator[Fault]:

@@ -93,9 +93,11 @@ class _Layout:
         return (*own, *[ADDED] * (bounds.least - len(own)), row.line)
 
     def begin(self, suite: list[ast.stmt], owner: ast.AST) -> None:
-        """Bound the blank lines at the start of a suite."""
-        start = first_row(suite[0])
-        place = start
+        """Bound the blank lines at the start of a suite, if it begins a line."""
+        start = place = first_row(suite[0])
+        text = self.rows[start].line.text
+        if len(text) - len(text.lstrip()) < suite[0].col_offset:
+            return
         while place and self.is_comment(place - 1):
             place -= 1
         defined = isinstance(suite[0], DEFINITIONS)

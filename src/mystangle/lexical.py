@@ -136,7 +136,11 @@ def first_row(statement: ast.stmt) -> int:
 
 
 def compiles(text: str, name: str) -> None:
-    """Raise SyntaxError if `text` is not a module that Python can compile."""
+    """Raise SyntaxError if `text` is not a module that Python can compile as UTF-8."""
+    stream = io.BytesIO(text.encode("utf-8"))
+    encoding, _ = tokenize.detect_encoding(stream.readline)
+    if encoding != "utf-8":
+        raise SyntaxError(f"a comment says that the file's encoding is {encoding}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

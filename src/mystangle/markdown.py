@@ -178,7 +178,7 @@ def _cell_body(content: str) -> tuple[list[str], dict[str, Any], str | None]:
     except yaml.YAMLError as error:
         lines = content.splitlines()
         start = next((i for i, text in enumerate(lines) if text[:1] == "#"), len(lines))
-        return lines[start:], {}, str(error).replace("\n", " ")
+        return lines[start:], {}, str(getattr(error, "problem", error))
     warning = next(iter(result.warnings), None)
     fault = None if warning is None else str(getattr(warning, "msg", warning))
     return list(result.body), dict(result.options), fault

@@ -65,7 +65,10 @@ def file_fault(path: str) -> str | None:
         (path.startswith("/") or PureWindowsPath(path).anchor, "be relative"),
         ("" in parts or "." in parts, "have no empty part"),
         (".." in parts, "stay below the source, without `..`"),
-        (any(p.startswith(".") for p in parts), "have no part that begins with `.`"),
+        (
+            any(p.startswith((".", "~")) for p in parts),
+            "have no part that begins with `.` or `~`",
+        ),
         (
             any(p != p.strip() or p.endswith(".") for p in parts),
             "have no part that begins or ends with a blank or ends with `.`",

@@ -37,7 +37,7 @@ def read_chapter(
     except UnicodeDecodeError as error:
         fault = _undecodable(error)
         return Chapter(number, path, docname, "", ()), [_problem(path, fault)]
-    text = normal(raw.removeprefix(BOM))
+    text = normal(raw.removeprefix(BOM)).replace("\0", "\ufffd")
     tokens = reader.tokens(text)
     notebook = bool(is_myst_markdown_notebook(text))
     found = cells_of(tokens)

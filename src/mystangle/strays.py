@@ -27,6 +27,7 @@ from .options import MEANT
 # A line, the kind of a problem, and its message.
 Fault = tuple[int, str, str]
 
+UNCLOSED = "unclosed"
 DIRECTIVE = re.compile(r"\s*\{\s*(?P<name>[^\s{}]+)\s*\}?(?P<argument>.*)")
 CELL_NAMES = {"codecell", "codecells", "codecel", "cell", "ipythoncell"}
 # Directives whose text is not Markdown.
@@ -78,16 +79,16 @@ def _unclosed(token: Token) -> Iterator[Fault]:
     if fence and not fence.closed:
         yield (
             fence.line,
-            "unclosed",
+            UNCLOSED,
             "a fence must be closed, got one that runs to the end of the chapter. "
-            f"Close it with a line `{token.markup}`.",
+            f"Close it with a line of {token.markup} alone.",
         )
     elif token.type == "html_block":
         for begin, end in HTML_ENDS:
             if content.startswith(begin) and end not in content:
                 yield (
                     first_line(token),
-                    "unclosed",
+                    UNCLOSED,
                     f"HTML must be closed, got `{begin}` that runs to the end of the "
                     f"chapter. Close it with `{end}`.",
                 )
