@@ -1,0 +1,181 @@
+"""Pictures of graphs: every node a box, every operand an edge, nothing overlapping."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import combinations, pairwise
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_stage_01_value_graph import first_graph, graphs, ladder
+
+from whitebox_gpt import KindError, ResourceBudgetError, Value, topological_order
+from whitebox_gpt.draw import draw
+
+SVG = "{http://www.w3.org/2000/svg}"
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+class Box(NamedTuple):
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+def parsed(root: Value) -> ElementTree.Element:
+    """Return the picture as XML; a picture that is not well formed is an error."""
+    return ElementTree.fromstring(draw(root))
+
+
+def boxes(picture: ElementTree.Element) -> list[Box]:
+    """Return the boxes, one for each node in topological order."""
+    found = []
+    for rect in picture.iter(f"{SVG}rect"):
+        x, y, w, h = (float(rect.attrib[k]) for k in ("x", "y", "width", "height"))
+        found.append(Box(x, y, x + w, y + h))
+    return found
+
+
+def curves(picture: ElementTree.Element) -> list[list[tuple[float, float]]]:
+    """Return the points that each edge runs through, from operand to consumer."""
+    edges = []
+    for path in picture.iter(f"{SVG}path"):
+        shaft = path.attrib["d"].partition("m")[0]
+        points: list[tuple[float, float]] = []
+        for command, text in re.findall(r"([MHC])([^MHC]*)", shaft):
+            numbers = [float(number) for number in NUMBER.findall(text)]
+            x, y = numbers[-2:] if command != "H" else (numbers[0], points[-1][1])
+            points.append((x, y))
+        edges.append(points)
+    return edges
+
+
+def texts(picture: ElementTree.Element) -> list[list[str]]:
+    """Return the lines of text in each box."""
+    return [
+        [text.text or "" for text in group.iter(f"{SVG}text")]
+        for group in picture.iter(f"{SVG}g")
+    ]
+
+
+@given(graphs())
+def test_every_node_is_a_box_and_every_operand_an_edge(root: Value) -> None:
+    order, picture = topological_order(root), parsed(root)
+    found = boxes(picture)
+    assert len(found) == len(order)
+    drawn: Counter[tuple[int, int]] = Counter()
+    for (start_x, start_y), *_, (tip_x, tip_y) in curves(picture):
+        (operand,) = (
+            i
+            for i, box in enumerate(found)
+            if box.right == start_x and box.top < start_y < box.bottom
+        )
+        (consumer,) = (
+            i
+            for i, box in enumerate(found)
+            if box.left == tip_x and box.top < tip_y < box.bottom
+        )
+        drawn[operand, consumer] += 1
+    place = {node: i for i, node in enumerate(order)}
+    meant = Counter((place[p], place[node]) for node in order for p in node.parents)
+    assert drawn == meant
+
+
+@given(graphs())
+def test_no_two_boxes_overlap_and_all_are_in_view(root: Value) -> None:
+    picture = parsed(root)
+    found = boxes(picture)
+    for a, b in combinations(found, 2):
+        apart = a.right < b.left or b.right < a.left
+        assert apart or a.bottom < b.top or b.bottom < a.top
+    left, top, width, height = map(float, picture.attrib["viewBox"].split())
+    assert min(b.left for b in found) > left
+    assert min(b.top for b in found) > top
+    assert max(b.right for b in found) < left + width
+    assert max(b.bottom for b in found) < top + height
+
+
+@given(graphs())
+def test_no_edge_runs_through_a_box_or_to_the_left(root: Value) -> None:
+    picture = parsed(root)
+    found = boxes(picture)
+    for points in curves(picture):
+        for (x, y), (to_x, to_y) in pairwise(points):
+            assert x <= to_x
+            between = [b for b in found if b.left < to_x and x < b.right]
+            low, high = min(y, to_y), max(y, to_y)
+            assert not [b for b in between if b.top < high and low < b.bottom]
+
+
+def test_an_operand_used_twice_has_two_edges_to_two_places() -> None:
+    a = Value(3.0, "a")
+    one, other = curves(parsed(a * a))
+    assert one[0] == other[0]
+    assert one[-1] != other[-1]
+
+
+def test_an_edge_that_passes_a_column_keeps_clear_of_its_boxes() -> None:
+    a = Value(3.0, "a")
+    picture = parsed(a * a + a)
+    assert sorted(map(len, curves(picture))) == [3, 3, 3, 5]
+
+
+def test_a_box_tells_label_operation_and_data() -> None:
+    found = texts(parsed(first_graph()[-1]))
+    assert [lines[0] for lines in found] == ["x", "y", "product *", "bias", "z +"]
+    data = ["data 2", "data -3", "data -6", "data 10", "data 4"]
+    assert [lines[1] for lines in found] == data
+    assert texts(parsed(Value(0.5)))[0][:2] == ["number", "data 0.5"]
+
+
+def test_leaves_have_round_ends_and_operations_corners() -> None:
+    rectangles = parsed(first_graph()[-1]).iter(f"{SVG}rect")
+    round_ends = [float(rectangle.attrib["rx"]) > 10 for rectangle in rectangles]
+    assert round_ends == [True, True, False, True, False]
+
+
+def test_the_picture_says_the_graph_in_words() -> None:
+    picture = parsed(first_graph()[-1])
+    assert picture.attrib["role"] == "img"
+    assert picture.attrib["aria-label"] == (
+        "Computation graph: x is 2; y is -3; product is -6, by * of x and y; "
+        "bias is 10; z is 4, by + of product and bias."
+    )
+
+
+@given(st.text(st.characters(), max_size=12))
+def test_any_label_leaves_the_picture_well_formed(label: str) -> None:
+    picture = parsed(Value(1.0, label) + 1.0)
+    if label.isprintable() and label.strip() == label != "":
+        assert texts(picture)[0][0] == label
+        assert f"{label} is 1;" in picture.attrib["aria-label"]
+
+
+def test_colours_are_the_page_s_own() -> None:
+    picture = parsed(first_graph()[-1])
+    used = {e.get(k) for e in picture.iter() for k in ("fill", "stroke")} - {None}
+    assert used == {"currentColor", "none"}
+
+
+def test_a_notebook_is_given_the_picture_itself() -> None:
+    picture = draw(Value(1.0))
+    assert picture._repr_html_() == picture
+    assert picture.startswith("<svg ")
+
+
+def test_sixty_nodes_are_drawn_and_one_more_is_refused() -> None:
+    assert len(boxes(parsed(ladder(59)))) == 60
+    with pytest.raises(ResourceBudgetError, match="at most 60 nodes"):
+        draw(ladder(60))
+    assert len(boxes(ElementTree.fromstring(draw(ladder(60), limit=61)))) == 61
+
+
+@pytest.mark.parametrize("root", [2.0, None, "graph"])
+def test_only_a_value_can_be_drawn(root: Any) -> None:
+    with pytest.raises(KindError, match="root must be a Value"):
+        draw(root)
