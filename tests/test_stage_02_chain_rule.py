@@ -199,6 +199,8 @@ def test_numpy_scalars_join_the_graph_and_gradients_stay_floats() -> None:
     x = Value(2.0)
     (numpy.float64(3.0) * x + numpy.float32(0.5)).backward()
     assert (x.grad, type(x.grad)) == (3.0, float)
+    with pytest.raises(TypeError):
+        numpy.ones(2) * x
 
 
 # --------------------------------------------------------------- the sum over paths
@@ -412,6 +414,15 @@ def test_consumers_add_in_the_reversed_topological_order() -> None:
     assert x.grad == (from_z + from_late) + from_early
     assert x.grad != (from_z + from_early) + from_late
     assert x.grad != (from_early + from_late) + from_z
+
+
+def test_at_one_consumer_the_left_edge_adds_before_the_right() -> None:
+    # Toward one operand + and * have equal slopes, so a node is made up by hand here;
+    # subtraction and division will have unequal ones.
+    x = Value(1.0)
+    made = value._node("made up", 1.0, x, 0.1, x, 0.2)
+    (made + x * 0.3).backward()
+    assert x.grad == (0.3 + 0.1) + 0.2 != (0.3 + 0.2) + 0.1
 
 
 magnitudes = st.floats(0.001, 1000.0)
