@@ -16,8 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from jupyter_cache import get_cache
-from jupyter_cache.base import CacheBundleIn
+from jupyter_cache import get_cache  # type: ignore[import-untyped]
+from jupyter_cache.base import CacheBundleIn  # type: ignore[import-untyped]
 from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode, v4

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from docutils.nodes import make_id
+from docutils.nodes import make_id  # type: ignore[import-untyped]
 
 from ..book import Book
 from ..language import Piece, is_file

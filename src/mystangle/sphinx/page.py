@@ -8,7 +8,7 @@ from contextlib import suppress
 from html import escape
 from typing import Any
 
-from docutils import nodes
+from docutils import nodes  # type: ignore[import-untyped]
 from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
 from sphinx.writers.html5 import HTML5Translator

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import yaml
-from docutils.nodes import document
-from myst_nb.core.config import NbParserConfig
-from myst_nb.core.read import (
+import yaml  # type: ignore[import-untyped]
+from docutils.nodes import document  # type: ignore[import-untyped]
+from myst_nb.core.config import NbParserConfig  # type: ignore[import-untyped]
+from myst_nb.core.read import (  # type: ignore[import-untyped]
     MystMetadataParsingError,
     is_myst_markdown_notebook,
     read_myst_markdown_notebook,
 )
-from myst_nb.sphinx_ import Parser as NotebookParser
+from myst_nb.sphinx_ import Parser as NotebookParser  # type: ignore[import-untyped]
 from myst_parser.config.main import MdParserConfig
 from nbformat import NotebookNode
 from sphinx.util import logging

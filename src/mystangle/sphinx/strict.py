@@ -8,7 +8,6 @@ one reads every page again (the outputs come from the execution cache).
 from __future__ import annotations
 
 import logging as standard_logging
-import os
 import re
 import sys
 import tempfile
@@ -17,7 +16,7 @@ from io import StringIO
 from pathlib import Path
 from typing import NoReturn
 
-from docutils.nodes import Node
+from docutils.nodes import Node  # type: ignore[import-untyped]
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.errors import SphinxWarning
@@ -92,11 +91,9 @@ def install(app: Sphinx) -> Collector:
 
 def pages_to_repeat(app: Sphinx, env: BuildEnvironment) -> Iterable[str]:
     """Return every page if the last build did not end well; mark this one as begun."""
-    mark = _mark(app)
-    if mark.exists():
-        return list(env.found_docs)
-    mark.touch()
-    return []
+    marks = list(Path(app.doctreedir).glob(_mark(app, "*").name))
+    _mark(app, app.builder.name).touch()
+    return list(env.found_docs) if marks else []
 
 
 def finish(app: Sphinx, collector: Collector, exception: Exception | None) -> None:
@@ -106,20 +103,22 @@ def finish(app: Sphinx, collector: Collector, exception: Exception | None) -> No
     if collector.found and (exception is None or isinstance(exception, SphinxWarning)):
         stop("\n".join(collector.messages()))
     if exception is None:
-        _mark(app).unlink(missing_ok=True)
+        _mark(app, app.builder.name).unlink(missing_ok=True)
 
 
 def machine_path(text: str, root: Path) -> str | None:
-    """Return a path of this machine that `text` shows, if it does."""
+    """Return the folder of this machine that `text` shows, if it does.
+
+    Looked for are the book's root, the home, and where kernels keep their cells.
+    """
     plain = re.sub(r"\\+", "/", text)
-    kernels = f"{Path(tempfile.gettempdir()).as_posix()}/ipykernel_"
-    folders = [f"{folder.as_posix()}/" for folder in (root, Path.home())]
-    if plain.find(root.as_posix()) >= 0 and len(root.parts) > 2:
-        return root.as_posix()
-    for start in (*folders, kernels):
-        if len(start) > 1 and re.search(rf"(?<![\w.~-]){re.escape(start)}", plain):
-            return start
-    return None
+    kernels = re.escape(f"{Path(tempfile.gettempdir()).as_posix()}/ipykernel_")
+    wholes = [
+        re.escape(f.as_posix()) for f in (root, Path.home()) if f != Path(f.anchor)
+    ]
+    either = "|".join([kernels, *(rf"{whole}(?![\w.-])" for whole in wholes)])
+    found = re.search(rf"(?<![\w.~-])(?:{either})", plain)
+    return found[0] if found else None
 
 
 def _refuse_machine_paths(app: Sphinx, collector: Collector) -> None:
@@ -133,5 +132,9 @@ def _refuse_machine_paths(app: Sphinx, collector: Collector) -> None:
             collector.found.add((Location(source, 1), f"{text} [mystangle.path]"))
 
 
-def _mark(app: Sphinx) -> Path:
-    return Path(app.doctreedir, "mystangle-unfinished" + os.extsep + app.builder.name)
+def _mark(app: Sphinx, builder: str) -> Path:
+    """Return the file that is there while a build has not ended well.
+
+    Builders share what was read, but each has written pages of its own.
+    """
+    return Path(app.doctreedir, f"mystangle-unfinished.{builder}")
