@@ -58,7 +58,6 @@ def write(place: Path, data: bytes, check: Callable[[], None] = lambda: None) ->
     """
     make_folder(place.parent)
     prepared = temporary(place)
-    discard(prepared)
     try:
         _write_through(prepared, data, _mode(place))
         check()

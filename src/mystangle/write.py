@@ -92,7 +92,7 @@ def drift(root: Path, source: str, lock: str, files: Mapping[str, bytes]) -> Dri
         stale=tuple(change.path for change in kept if change.old is not None),
         missing=tuple(change.path for change in kept if change.old is None),
         orphans=tuple(change.path for change in sound if change.new is None),
-        edited=tuple(change.path for change in plan.refused),
+        edited=tuple(sorted(change.path for change in plan.refused)),
         lock=plan.lock_is_stale and not plan.changes,
     )
 
@@ -152,8 +152,9 @@ def _sweep(tree: Tree) -> None:
 def _refuse(tree: Tree, edits: Sequence[Change], advice: str) -> None:
     """Refuse to lose a person's work. Errors: HandEditError if there is any."""
     if edits:
-        texts = [describe(edit, tree.name(edit.path), tree.lock) for edit in edits]
-        raise HandEditError((e.path for e in edits), "\n".join([*texts, advice]))
+        found = {e.path: describe(e, tree.name(e.path), tree.lock) for e in edits}
+        texts = [found[path] for path in sorted(found)]
+        raise HandEditError(sorted(found), "\n".join([*texts, advice]))
 
 
 def _apply(tree: Tree, plan: Plan) -> Outcome:
