@@ -10,7 +10,7 @@ five backticks or more.  The words after the backticks say what a block is:
     text problems      the problems, one a line; `...` stands for any text
     yaml config        the book's _config.yml
 
-`<FF>`, `<TAB>`, `<CR>`, `<NUL>`, `<BOM>`, `<NBSP>` and `<U+2028>` in a chapter stand for
+`<FF>`, `<TAB>`, `<CR>`, `<NUL>`, `<BOM>`, `<NBSP>`, `<U+2028>` in a chapter stand for
 these characters.  A case that expects no file expects that there is none.
 """
 
