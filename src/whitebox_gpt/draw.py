@@ -1,0 +1,162 @@
+"""Draw a computation graph as an SVG picture, in pure Python."""
+
+from __future__ import annotations
+
+from html import escape
+from itertools import pairwise
+from statistics import fmean
+from typing import NamedTuple
+
+from .value import Value, topological_order
+
+BOX_WIDTH, BOX_HEIGHT = 132, 64
+COLUMN_WIDTH, ROW_HEIGHT = BOX_WIDTH + 60, BOX_HEIGHT + 20
+
+Spot = Value | tuple[Value, int, int]  # a box, or where an edge passes a column
+Point = tuple[float, float]
+
+
+class Edge(NamedTuple):
+    """One operand of one consumer, and the spots from the consumer back to it."""
+
+    consumer: Value
+    side: int  # 0 for the left operand, 1 for the right one
+    spots: list[Spot]
+
+
+# Let notebooks show the picture
+class Drawing(str):
+    """The text of an SVG picture; notebooks and books show the picture."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return str(self)
+
+
+# Draw every edge, then every box
+def draw(root: Value, limit: int = 60) -> Drawing:
+    """Return a picture of `root` and of all it was made from.
+
+    Errors: ResourceBudgetError if there are more than `limit` nodes;
+            KindError if `root` is not a Value.
+    Source: book/stage_01_value_graph.md
+    """
+    order = topological_order(root, limit)
+    edges = _edges(order)
+    corners = _corners(root, edges)
+    parts = [_curve(edge, corners) for edge in edges]
+    parts += [_box(node, *corners[node]) for node in order]
+    # Wrap the parts into one picture
+    width = max(x for x, _ in corners.values()) + BOX_WIDTH + 4
+    height = max(y for _, y in corners.values()) + BOX_HEIGHT + 4
+    return Drawing(
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" role="img"'
+        f' aria-label="{_shown(in_words(order))}" width="{width:g}" height="{height:g}"'
+        f' viewBox="-2 -2 {width:g} {height:g}" font-family="monospace" font-size="13"'
+        f' fill="none" stroke="currentColor">{"".join(parts)}</svg>'
+    )
+
+
+# Give a long edge a spot in each column it passes
+def _edges(order: list[Value]) -> list[Edge]:
+    """Return every edge of the graph."""
+    # Measure the longest way to the root
+    depth = dict.fromkeys(order, 0)
+    for node in reversed(order):
+        for operand in node.parents:
+            depth[operand] = max(depth[operand], depth[node] + 1)
+    edges: list[Edge] = []
+    for node in reversed(order):
+        for side, operand in enumerate(node.parents):
+            passed = range(depth[node] + 1, depth[operand])
+            spots: list[Spot] = [(node, side, column) for column in passed]
+            edges.append(Edge(node, side, [*spots, operand]))
+    return edges
+
+
+# Set each column beside the consumers it feeds
+def _corners(root: Value, edges: list[Edge]) -> dict[Spot, Point]:
+    """Return the upper left corner of every spot."""
+    fed: dict[Spot, list[Spot]] = {root: []}
+    for edge in edges:
+        for consumer, spot in pairwise([edge.consumer, *edge.spots]):
+            fed.setdefault(spot, []).append(consumer)
+    rows: dict[Spot, float] = {}
+    columns: list[list[Spot]] = []
+    # Place every column whose consumers are placed
+    while len(rows) < len(fed):
+        ready = [s for s in fed if s not in rows and all(c in rows for c in fed[s])]
+        ready.sort(key=lambda spot: fmean([rows[c] for c in fed[spot]] or [0.0]))
+        rows |= {spot: place - (len(ready) - 1) / 2 for place, spot in enumerate(ready)}
+        columns.append(ready)
+    top = min(rows.values())
+    return {
+        spot: (number * COLUMN_WIDTH, (rows[spot] - top) * ROW_HEIGHT)
+        for number, column in enumerate(reversed(columns))
+        for spot in column
+    }
+
+
+# Curve an edge to an arrow head at its consumer
+def _curve(edge: Edge, corners: dict[Spot, Point]) -> str:
+    """Return an edge, drawn backwards from its arrow head."""
+    tip_x, tip_y = corners[edge.consumer]
+    tip_y += BOX_HEIGHT * (edge.side + 1) / (len(edge.consumer.parents) + 1)
+    to_x, to_y, path = tip_x, tip_y, "m-7,-4l7,4l-7,4"
+    for spot in edge.spots:
+        x, y = corners[spot][0] + BOX_WIDTH, corners[spot][1] + BOX_HEIGHT / 2
+        half = (x + to_x) / 2
+        path = f"H{x:g}C{half:g},{y:g} {half:g},{to_y:g} {to_x:g},{to_y:g}{path}"
+        to_x, to_y = x - BOX_WIDTH, y
+    # Return the curve
+    slope = edge.consumer.local_derivatives[edge.side]
+    return (
+        f'<path d="M{x:g},{y:g}{path}"/>'
+        f'<text x="{tip_x - 9:g}" y="{tip_y - 4:g}" text-anchor="end" font-size="11"'
+        f' fill="currentColor" stroke="none">{slope:.3g}</text>'
+    )
+
+
+# Put the facts of a node into a box
+def _box(node: Value, x: float, y: float) -> str:
+    """Return a node's box; a leaf has round ends."""
+    radius = 3 if node.operation else BOX_HEIGHT / 2
+    lines = _facts(node)
+    middle = x + BOX_WIDTH / 2
+    first = y + BOX_HEIGHT / 2 + 5 - 9 * (len(lines) - 1)
+    texts = "".join(
+        f'<text x="{middle:g}" y="{first + 18 * row:g}">{_shown(line)}</text>'
+        for row, line in enumerate(lines)
+    )
+    # Return the box
+    return (
+        f'<rect x="{x:g}" y="{y:g}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}"'
+        f' rx="{radius:g}"/>'
+        f'<g fill="currentColor" stroke="none" text-anchor="middle">{texts}</g>'
+    )
+
+
+# Choose the facts
+def _facts(node: Value) -> list[str]:
+    title = f"{node.label} {node.operation}".strip() or "number"
+    return [title[:16], f"data {node.data:.6g}", f"grad {node.grad:.6g}"]
+
+
+# Say the graph in words
+def in_words(order: list[Value]) -> str:
+    """Return the graph as a sentence, for those who do not see the picture."""
+    names = {node: node.label or f"node {i}" for i, node in enumerate(order, 1)}
+    facts = []
+    for node in order:
+        operands = " and ".join(names[operand] for operand in node.parents)
+        made = f", by {node.operation} of {operands}" if operands else ""
+        facts.append(f"{names[node]} is {node.data:.6g}{made}")
+    return f"Computation graph: {'; '.join(facts)}."
+
+
+# Keep to characters that can be shown
+def _shown(text: str) -> str:
+    """Return `text` for XML, with a mark for each character that has no shape."""
+    mark = "\N{REPLACEMENT CHARACTER}"
+    return escape("".join(c if c.isprintable() else mark for c in text))

@@ -1,0 +1,52 @@
+"""Errors that carry their facts: where, what must hold, what came, how to mend it."""
+
+import reprlib
+
+
+class WhiteboxError(Exception):
+    """Something was about to cross a boundary that it must not cross.
+
+    Fields: where     the operation that refused;
+            expected  what must hold there;
+            got       what came instead, as text;
+            mend      how to go on, possibly empty.
+    Source: book/stage_01_value_graph.md
+    """
+
+    # Keep the facts, and make the text from them
+    def __init__(self, where: str, expected: str, got: str, mend: str = "") -> None:
+        super().__init__(where, expected, got, mend)
+        self.where, self.expected, self.got, self.mend = where, expected, got, mend
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.expected}, got {self.got}"
+        return f"{text}. {self.mend}" if self.mend else text
+
+
+# One class for each kind of refusal
+class KindError(WhiteboxError, TypeError):
+    """An object of the wrong kind, such as text where a real number must stand."""
+
+
+class DomainError(WhiteboxError, ValueError):
+    """A number outside the domain of an operation, such as NaN."""
+
+
+class ResourceBudgetError(WhiteboxError, ValueError):
+    """More work than the caller said it can afford."""
+
+
+class GradientMismatchError(WhiteboxError, ArithmeticError):
+    """A gradient that an independent measurement contradicts."""
+
+
+# Describe whatever came, briefly and safely
+def describe(thing: object) -> str:
+    """Return a short text for `thing`; an integer of any size is safe too."""
+    if isinstance(thing, int) and thing.bit_length() > 128:
+        return f"an integer of {thing.bit_length()} bits"
+    try:
+        text = reprlib.repr(thing)
+    except Exception:  # what cannot be shown can still be refused
+        text = "an object that cannot be shown"
+    return text if type(thing) in (int, float) else f"{text} ({type(thing).__name__})"

@@ -1,0 +1,33 @@
+"""One demonstration a stage: it prints what it observes and checks each line."""
+
+import math
+from collections.abc import Callable
+
+from ..errors import WhiteboxError
+
+
+# Print an observation and stop at a wrong one
+def observe(
+    claim: str, got: object, expected: object, ulps: float = 0.0, form: str = ""
+) -> None:
+    """Print `claim = got`; end the program with status 1 if it is not as expected.
+
+    `ulps`  how many units in the last place of `expected` a float may be off;
+    `form`  how `got` is printed, as in an f-string.
+    """
+    print(f"{claim} = {got:{form}}")
+    agrees = got == expected
+    if isinstance(got, float) and isinstance(expected, float):
+        agrees = abs(got - expected) <= ulps * math.ulp(expected)
+    if not agrees:
+        raise SystemExit(f"sanity check: FAIL, {claim} must be {expected}, got {got}")
+
+
+# Return the text of a refusal
+def refusal(action: Callable[[], object]) -> str:
+    """Return the error text of an action that must be refused."""
+    try:
+        result = action()
+    except WhiteboxError as error:
+        return f"{type(error).__name__}: {error}"
+    raise SystemExit(f"sanity check: FAIL, a refusal must come, got {result!r}")
