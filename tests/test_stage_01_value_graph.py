@@ -350,6 +350,16 @@ def test_operands_keep_the_order_that_was_written() -> None:
         assert (left, literal.data) == (x, 3.0)
 
 
+def test_an_operand_of_a_subclass_stays_itself() -> None:
+    class Parameter(Value):
+        __slots__ = ()
+
+    x, weight = Value(2.0), Parameter(3.0)
+    for act in SIGNS.values():
+        assert act(x, weight).parents == (x, weight)
+        assert act(weight, x).parents == (weight, x)
+
+
 def test_equality_is_identity() -> None:
     x, twin = Value(2.0), Value(2.0)
     assert x == x
