@@ -164,7 +164,7 @@ def _differences(draft: Draft, wanted: Sequence[str]) -> Iterator[Problem]:
     matcher = difflib.SequenceMatcher(None, lines, wanted, autojunk=False)
     for tag, i, j, k, m in matcher.get_opcodes():
         if tag != "equal":
-            new = " ⏎ ".join(text.strip() for text in wanted[k:m]) or "nothing"
+            new = " ⏎ ".join(f"`{text}`" for text in wanted[k:m]) or "nothing"
             if not any(text.strip() for text in [*lines[i:j], *wanted[k:m]]):
                 new = f"{_blanks(m - k)} here instead of {_blanks(j - i)}"
             yield draft.problem(

@@ -6,6 +6,7 @@ Exit codes: 0 fine, 1 drift, 2 usage, 3 hand edits, 4 a mistake in a chapter.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -21,6 +22,8 @@ HAND_EDITS = HandEditError.exit_code
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     options = _parser().parse_args(arguments)
     try:
         settings = Settings.load(options.root)
@@ -161,8 +164,8 @@ def _say(text: str) -> None:
     """Print a line; a reader who has left (`| head`) does not stop the work."""
     try:
         print(text, flush=True)
-    except BrokenPipeError:
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(text: str) -> None:

@@ -34,8 +34,8 @@ def read_chapter(
     file = settings.root / path
     try:
         raw = file.read_bytes().decode("utf-8") if override is None else override
-    except UnicodeDecodeError as error:
-        fault = _undecodable(error)
+    except (OSError, UnicodeDecodeError) as error:
+        fault = _unreadable(error)
         return Chapter(number, path, docname, "", ()), [_problem(path, fault)]
     text = normal(raw.removeprefix(BOM)).replace("\0", "\ufffd")
     tokens = reader.tokens(text)
@@ -53,7 +53,13 @@ def _problem(path: str, fault: Fault) -> Problem:
     return Problem(Location(path, line), message, kind)
 
 
-def _undecodable(error: UnicodeDecodeError) -> Fault:
+def _unreadable(error: OSError | UnicodeDecodeError) -> Fault:
+    if isinstance(error, OSError):
+        return (
+            1,
+            "encoding",
+            f"a chapter must be readable, got: {error.strerror}. Mend its permissions.",
+        )
     line = error.object[: error.start].count(b"\n") + 1
     return (
         line,

@@ -1,0 +1,278 @@
+"""The command line: what it prints, what it writes, its exit codes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from smallbook import ONE, SETTINGS, TWO, write
+
+from mystangle import __version__, check, cli
+
+VALUE = "src/pkg/value.py"
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return write(tmp_path)
+
+
+def snapshot(root: Path) -> dict[str, tuple[int, bytes]]:
+    """Return time and bytes of every file."""
+    return {
+        str(path.relative_to(root)): (path.stat().st_mtime_ns, path.read_bytes())
+        for path in root.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_tangle_prints_each_file_and_a_summary(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["tangle"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "wrote src/pkg/twice.py",
+        "wrote src/pkg/value.py",
+        "2 files written, 0 removed, 0 unchanged.",
+    ]
+    assert "isfinite" in (root / VALUE).read_text()
+
+
+def test_a_second_tangle_writes_nothing(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["tangle"]) == 0
+    before = snapshot(root)
+    capsys.readouterr()
+    assert cli.main(["tangle"]) == 0
+    assert snapshot(root) == before
+    assert capsys.readouterr().out == "0 files written, 0 removed, 2 unchanged.\n"
+
+
+def test_a_file_that_left_the_book_is_removed(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["tangle"]) == 0
+    write(root, one=ONE)
+    capsys.readouterr()
+    assert cli.main(["tangle"]) == 0
+    assert "removed src/pkg/twice.py" in capsys.readouterr().out
+    assert not (root / "src/pkg/twice.py").exists()
+
+
+def test_a_deleted_file_comes_back_byte_for_byte(root: Path) -> None:
+    assert cli.main(["tangle"]) == 0
+    data = (root / VALUE).read_bytes()
+    (root / VALUE).unlink()
+    assert cli.main(["check"]) == 1
+    assert cli.main(["tangle"]) == 0
+    assert (root / VALUE).read_bytes() == data
+
+
+def test_check_of_a_settled_book_is_0(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["tangle"]) == 0
+    before = snapshot(root)
+    capsys.readouterr()
+    assert cli.main(["check"]) == 0
+    assert capsys.readouterr().out == "2 files of 2 chapters: all is well.\n"
+    assert snapshot(root) == before
+
+
+def test_check_tells_drift_by_1_and_writes_nothing(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["tangle"]) == 0
+    write(root, one=ONE.replace("x / 2", "x * 0.5"))
+    before = snapshot(root)
+    assert cli.main(["check"]) == 1
+    told = capsys.readouterr().err.splitlines()
+    assert told == [
+        "src/pkg/value.py: is out of date: run `mystangle tangle`",
+        "src/pkg/twice.py: is no longer in the book: run `mystangle tangle`",
+    ]
+    assert snapshot(root) == before
+
+
+def test_a_hand_edit_is_3_for_both_and_stays(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["tangle"]) == 0
+    edited = (root / VALUE).read_text() + "# mine\n"
+    (root / VALUE).write_text(edited)
+    before = snapshot(root)
+    assert cli.main(["check"]) == 3
+    assert "src/pkg/value.py: was edited by hand" in capsys.readouterr().err
+    assert cli.main(["tangle"]) == 3
+    assert "src/pkg/value.py" in capsys.readouterr().err
+    assert snapshot(root) == before
+    assert cli.main(["tangle", "--force"]) == 0
+    assert "kept what was overwritten in " in capsys.readouterr().out
+    kept = [path for path in root.rglob("value.py") if path.read_text() == edited]
+    assert len(kept) == 1
+
+
+def test_a_mistake_in_a_chapter_is_4_and_nothing_is_written(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["tangle"]) == 0
+    write(root, one=ONE.replace("file:", "fil:"), two=TWO)
+    before = snapshot(root)
+    for command in (["tangle"], ["check"], ["locate", f"{VALUE}:1"]):
+        assert cli.main(command) == 4
+        told = capsys.readouterr().err.splitlines()
+        assert any(line.startswith("book/one.md:6: an option must be") for line in told)
+        assert all(line.endswith("]") for line in told)
+    assert cli.main(["tangle", "--into", "out"]) == 4
+    assert snapshot(root) == before
+
+
+def test_what_ruff_finds_is_4(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(root, one=ONE.replace("import math", "import math\nimport os"), two=TWO)
+    assert cli.main(["tangle"]) == 0
+    assert cli.main(["check"]) == 4
+    assert "book/one.md:20: ruff check must" in capsys.readouterr().err
+
+
+def test_without_ruff_one_line_says_so(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cli.main(["tangle"]) == 0
+    monkeypatch.setattr(check.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(check.shutil, "which", lambda name: None)
+    assert cli.main(["check"]) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("ruff: is not installed")
+
+
+@pytest.mark.parametrize("through", ["one", "book/one", "book/one.md", "1", "o"])
+def test_through_a_chapter_into_a_folder(
+    root: Path, capsys: pytest.CaptureFixture[str], through: str
+) -> None:
+    assert cli.main(["tangle", "--through", through, "--into", "out"]) == 0
+    assert capsys.readouterr().out == "wrote out/pkg/value.py\n1 file written.\n"
+    assert "isnan" in (root / "out/pkg/value.py").read_text()
+    assert not (root / "src").exists()
+    assert not (root / "mystangle.lock").exists()
+
+
+def test_into_alone_is_the_whole_book(root: Path) -> None:
+    assert cli.main(["tangle", "--into", "out"]) == 0
+    assert (root / "out/pkg/twice.py").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["tangle", "--through", "one"], "--through must come with --into"),
+        (["tangle", "--through", "three", "--into", "o"], "got none of one, two"),
+        (["tangle", "--through", "3", "--into", "o"], "got none of one, two"),
+        (["tangle", "--through", "", "--into", "o"], "several that begin so: one, two"),
+        (["tangle", "--into", "o", "--force"], "--force must not come with --into"),
+        (["locate", VALUE], "must be PATH:LINE"),
+        (["locate", f"{VALUE}:x"], "must be PATH:LINE"),
+        (["locate", "src/pkg/nothing.py:1"], "got neither"),
+        (["locate", "pyproject.toml:1"], "got neither"),
+        (["locate", f"{VALUE}:99"], "must be a line of the file"),
+        (["locate", "book/one.md:1"], "must be a line of a chunk"),
+        (["--root", "nowhere", "check"], "got none"),
+    ],
+)
+def test_usage_is_2(
+    root: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    assert cli.main(arguments) == 2
+    assert words in capsys.readouterr().err
+    assert not (root / "src").exists()
+
+
+@pytest.mark.parametrize("arguments", [[], ["weave"], ["tangle", "--unknown"]])
+def test_usage_that_argparse_finds_is_2(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(arguments)
+    assert stopped.value.code == 2
+
+
+def test_no_settings_is_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["check"]) == 2
+    assert "[tool.mystangle]" in capsys.readouterr().err
+
+
+def test_the_root_is_found_from_below_and_by_option(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root / "book")
+    assert cli.main(["tangle"]) == 0
+    capsys.readouterr()
+    assert cli.main(["locate", "one.md:12"]) == 0
+    assert cli.main(["--root", "..", "locate", "book/one.md:12"]) == 0
+    assert capsys.readouterr().out == f"{VALUE}:6\n" * 2
+
+
+def test_locate_both_ways(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["tangle"]) == 0
+    capsys.readouterr()
+    assert cli.main(["locate", f"{VALUE}:8"]) == 0
+    assert cli.main(["locate", "book/two.md:17"]) == 0
+    assert capsys.readouterr().out == f"book/two.md:17\n{VALUE}:8\n"
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["--version"])
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out == f"mystangle {__version__}\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a pipe's reader closes otherwise there")
+def test_a_reader_who_leaves_does_not_stop_the_work(root: Path) -> None:
+    read, wrote = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-m", "mystangle", "tangle"],
+        cwd=root,
+        stdout=wrote,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        check=False,
+    )
+    os.close(wrote)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (root / VALUE).is_file() and (root / "src/pkg/twice.py").is_file()
+
+
+def test_a_light_import_needs_no_markdown_parser() -> None:
+    code = "import sys, mystangle.write as w; print('myst_parser' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True
+    )
+    assert done.stdout == "False\n"
+
+
+def test_settings_are_checked(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for line, words in (
+        ("sorce = 'src'", "got 'sorce'"),
+        ("source = '../src'", "source must be a path below the root"),
+        ("source = 3", "got 3"),
+        ("source = 'C:/src'", "got 'C:/src'"),
+        ("lock = ''", "lock must be"),
+        ("support = 'x.py'", "support must be a list"),
+        ("support = ['/x.py']", "support must be a path"),
+        ("toc = 'none.yml'", "none.yml: the book needs a table of contents"),
+    ):
+        (root / "pyproject.toml").write_text(f"[tool.mystangle]\n{line}\n")
+        assert cli.main(["check"]) == 2
+        assert words in capsys.readouterr().err
+    (root / "pyproject.toml").write_text("[tool.mystangle\n")
+    assert cli.main(["check"]) == 2
+    assert "TOML" in capsys.readouterr().err
+    (root / "pyproject.toml").write_text(SETTINGS)
+    assert cli.main(["check"]) == 1
