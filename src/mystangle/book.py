@@ -135,7 +135,11 @@ class Book:
             for name in sorted(filter(is_file, chunks)):
                 if contents(chunks, name) & faulty:
                     continue
-                rows = expanded(name, chunks)
+                try:
+                    rows = expanded(name, chunks)
+                except RecursionError:
+                    yield _too_deep(chunks[name][0])
+                    continue
                 try:
                     files[name] = self._file(name, rows)
                 except SyntaxError as error:
@@ -178,6 +182,15 @@ def _faulty(pieces: Iterable[Piece], problems: Iterable[Problem]) -> set[str]:
 
 def _stem(chapter: Chapter) -> str:
     return chapter.docname.rpartition("/")[2]
+
+
+def _too_deep(file: Piece) -> Problem:
+    return Problem(
+        file.location,
+        f"chunks must not nest so deeply, got {file.name!r}. Put some of their text "
+        "in place of the references.",
+        "cycle",
+    )
 
 
 def _place(rows: list[Row], error: SyntaxError) -> Location:

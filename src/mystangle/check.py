@@ -21,14 +21,14 @@ from typing import Any
 
 from .book import Book
 from .expand import Line, TangledFile
-from .problems import Location, MystangleError, Problem
+from .problems import Location, MystangleError, Problem, SettingsError
 from .settings import Settings
 
 CONFIGS = (".ruff.toml", "ruff.toml", "pyproject.toml")
 
 
-class RuffError(MystangleError):
-    """Ruff is not installed, or does not do what it is asked."""
+class NoRuffError(MystangleError):
+    """Ruff is not installed."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,8 @@ class Draft:
 def style(book: Book) -> list[Problem]:
     """Return what ruff would change in any snapshot, at the book's lines.
 
-    Errors: RuffError if ruff cannot be asked; ChapterError if the book is not sound.
+    Errors: NoRuffError; SettingsError if ruff refuses its settings; ChapterError if
+    the book is not sound.
     """
     book.require_sound()
     ruff = _command()
@@ -73,7 +74,7 @@ def _command() -> list[str]:
         return [sys.executable, "-m", "ruff"]
     program = shutil.which("ruff")
     if program is None:
-        raise RuffError(
+        raise NoRuffError(
             "ruff: is not installed, so the style of the chunks was not checked. "
             "Install it with `pip install ruff`."
         )
@@ -122,7 +123,7 @@ def _run(ruff: list[str], root: Path, *arguments: str) -> str:
         check=False,
     )
     if done.returncode not in (0, 1):
-        raise RuffError(f"ruff: must run, got: {done.stderr.strip()}")
+        raise SettingsError(f"ruff: must run, got: {done.stderr.strip()}")
     return done.stdout
 
 
@@ -134,7 +135,7 @@ def _lint(
     for finding in json.loads(output):
         draft = copies[Path(finding["filename"]).resolve()]
         row = finding["location"]["row"] - 1
-        message = f"ruff check must find nothing, got {finding['code']} "
+        message = f"ruff check must find nothing, got {finding['code'] or ''} "
         message += finding["message"].rstrip(".") + _depth(draft, row, finding["code"])
         yield draft.problem(row, "lint", f"{message}. Mend the chunk.")
 

@@ -113,7 +113,7 @@ def _chapter(text: str | None) -> int | str | None:
 
 def _check(settings: Settings, options: argparse.Namespace) -> int:
     from .book import Book
-    from .check import RuffError, style
+    from .check import NoRuffError, style
     from .problems import ChapterError
     from .write import drift
 
@@ -122,7 +122,7 @@ def _check(settings: Settings, options: argparse.Namespace) -> int:
     problems = []
     try:
         problems = style(book)
-    except RuffError as error:
+    except NoRuffError as error:
         _complain(str(error))
     files = {name: file.data for name, file in book.snapshot().files.items()}
     found = drift(settings.root, settings.source, settings.lock, files)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from .lexical import Lexed, guessed, lex, parse
@@ -227,19 +227,27 @@ class _Body:
 
     def _place_faults(self) -> Iterator[Fault]:
         """Yield the references that stand where no statement could."""
-        for reference in self.references:
-            tried = list(self.lines)
+        if self._parses_with_pass(self.references):
+            return
+        wrong = [r for r in self.references if not self._parses_with_pass([r])]
+        for reference in wrong or self.references[:1]:
+            yield (
+                self.first + reference.line_index,
+                "reference",
+                "a reference must stand where a statement could, and `pass` in "
+                f"place of <<{reference.name}>> is not valid Python. Move it out "
+                "of the brackets or the statement, or mend its indentation.",
+            )
+
+    def _parses_with_pass(self, references: Sequence[Reference]) -> bool:
+        tried = list(self.lines)
+        for reference in references:
             tried[reference.line_index] = reference.indent + "pass"
-            try:
-                parse("\n".join(tried))
-            except SyntaxError:
-                yield (
-                    self.first + reference.line_index,
-                    "reference",
-                    "a reference must stand where a statement could, and `pass` in "
-                    f"place of <<{reference.name}>> is not valid Python. Move it out "
-                    "of the brackets or the statement, or mend its indentation.",
-                )
+        try:
+            parse("\n".join(tried))
+        except SyntaxError:
+            return False
+        return True
 
     def _end_faults(self) -> Iterator[Fault]:
         """Yield the comment with which a chunk may not end: it would join the next."""

@@ -39,13 +39,20 @@ def read_chapter(
         return Chapter(number, path, docname, "", ()), [_problem(path, fault)]
     text = normal(raw.removeprefix(BOM)).replace("\0", "\ufffd")
     tokens = reader.tokens(text)
-    notebook = bool(is_myst_markdown_notebook(text))
+    notebook = _is_notebook(text)
     found = cells_of(tokens)
     faults = [*_bytes(raw), *_cells(raw, text, found)]
     faults += strays(reader, tokens, notebook, file.parent)
     cells = tuple(_as_written(one) for one in found) if notebook else ()
     chapter = Chapter(number, path, docname, text, cells)
     return chapter, [_problem(path, fault) for fault in faults]
+
+
+def _is_notebook(text: str) -> bool:
+    try:
+        return bool(is_myst_markdown_notebook(text))
+    except AttributeError:  # MyST-NB looks into front matter of the wrong shape
+        return False
 
 
 def _problem(path: str, fault: Fault) -> Problem:

@@ -46,13 +46,13 @@ VERBATIM = {
 }
 # HTML that CommonMark lets run to the end of the document, and what would end it.
 HTML_ENDS = (
-    ("<!--", "-->"),
-    ("<?", "?>"),
-    ("<![cdata[", "]]>"),
-    ("<script", "</script>"),
-    ("<pre", "</pre>"),
-    ("<style", "</style>"),
-    ("<textarea", "</textarea>"),
+    (re.compile(r"<!--"), "-->"),
+    (re.compile(r"<\?"), "?>"),
+    (re.compile(r"<!\[cdata\["), "]]>"),
+    (re.compile(r"<script(?![^\s>])"), "</script>"),
+    (re.compile(r"<pre(?![^\s>])"), "</pre>"),
+    (re.compile(r"<style(?![^\s>])"), "</style>"),
+    (re.compile(r"<textarea(?![^\s>])"), "</textarea>"),
 )
 
 
@@ -85,12 +85,13 @@ def _unclosed(token: Token) -> Iterator[Fault]:
         )
     elif token.type == "html_block":
         for begin, end in HTML_ENDS:
-            if content.startswith(begin) and end not in content:
+            opening = begin.match(content)
+            if opening and end not in content:
                 yield (
                     first_line(token),
                     UNCLOSED,
-                    f"HTML must be closed, got `{begin}` that runs to the end of the "
-                    f"chapter. Close it with `{end}`.",
+                    f"HTML must be closed, got `{opening[0]}` that runs to the end of "
+                    f"the chapter. Close it with `{end}`.",
                 )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from smallbook import ONE, SETTINGS, TWO, write
 
-from mystangle import Book, ChapterError, Settings, check
+from mystangle import Book, ChapterError, Settings, SettingsError, check
 
 
 def told(root: Path, settings: str = SETTINGS, **chapters: str) -> list[str]:
@@ -131,7 +131,7 @@ def test_files_of_many_snapshots_are_looked_at_once(
 
 def test_a_ruff_that_fails_says_why(tmp_path: Path) -> None:
     settings = "[tool.mystangle]\n[tool.ruff]\nno-such-setting = 1\n"
-    with pytest.raises(check.RuffError, match="no-such-setting"):
+    with pytest.raises(SettingsError, match="no-such-setting"):
         told(tmp_path, settings, one=ONE)
 
 

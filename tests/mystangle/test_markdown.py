@@ -18,8 +18,10 @@ from mystangle.markdown import (
     DEFAULT_EXTENSIONS,
     MarkdownReader,
     cells_of,
+    fence_of,
     normal,
     parser_config,
+    top_level,
 )
 
 CONFIG = parser_config(Path("no such file"))
@@ -128,6 +130,20 @@ def test_a_cells_lines_are_the_chapters(text: str) -> None:
         assert "{code-cell}" in lines[one.cell.line - 1]
         for number, line in enumerate(one.lines, start=one.cell.source_line):
             assert lines[number - 1].lstrip() == line.lstrip()
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXTS)
+def test_a_fence_is_closed_or_runs_to_the_end(text: str) -> None:
+    lines = text.split("\n")
+    for token in top_level(READER.tokens(text)):
+        fence = fence_of(token)
+        if fence is not None and token.map is not None:
+            last = lines[token.map[1] - 1].strip()
+            if fence.closed:
+                assert set(last) == set(token.markup) and len(last) >= len(token.markup)
+            else:
+                assert not "".join(lines[token.map[1] :]).strip()
 
 
 def final_config(file: Path | None, root: Path) -> dict[str, Any]:
