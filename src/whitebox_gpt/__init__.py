@@ -1,6 +1,6 @@
-"""White-Box GPT: a GPT derived, built and broken from one remembering scalar up.
+"""White-Box GPT: a GPT derived, built and broken from one scalar up.
 
-The source of every module is a chapter of the book; see the module docstrings.
+The source of every module is a chapter of the book; the docstrings name it.
 """
 
 from .errors import (

@@ -12,12 +12,12 @@ from .value import Value, topological_order
 BOX_WIDTH, BOX_HEIGHT = 132, 64
 COLUMN_WIDTH, ROW_HEIGHT = BOX_WIDTH + 60, BOX_HEIGHT + 20
 
-Spot = Value | tuple[Value, int, int]  # a box, or where an edge passes a column
+Spot = Value | tuple[Value, int, int]  # a box, or where an edge passes
 Point = tuple[float, float]
 
 
 class Edge(NamedTuple):
-    """One operand of one consumer, and the spots from the consumer back to it."""
+    """One operand of one consumer, and the spots on the way back to it."""
 
     consumer: Value
     side: int  # 0 for the left operand, 1 for the right one
@@ -113,8 +113,8 @@ def _curve(edge: Edge, corners: dict[Spot, Point]) -> str:
     slope = edge.consumer.local_derivatives[edge.side]
     return (
         f'<path d="M{x:g},{y:g}{path}"/>'
-        f'<text x="{tip_x - 9:g}" y="{tip_y - 4:g}" text-anchor="end" font-size="11"'
-        f' fill="currentColor" stroke="none">{slope:.3g}</text>'
+        f'<text x="{tip_x - 9:g}" y="{tip_y - 4:g}" text-anchor="end"'
+        f' font-size="11" fill="currentColor" stroke="none">{slope:.3g}</text>'
     )
 
 
@@ -145,7 +145,7 @@ def _facts(node: Value) -> list[str]:
 
 # Say the graph in words
 def in_words(order: list[Value]) -> str:
-    """Return the graph as a sentence, for those who do not see the picture."""
+    """Return the graph as a sentence, for those who see no picture."""
     names = {node: node.label or f"node {i}" for i, node in enumerate(order, 1)}
     facts = []
     for node in order:
@@ -157,6 +157,6 @@ def in_words(order: list[Value]) -> str:
 
 # Keep to characters that can be shown
 def _shown(text: str) -> str:
-    """Return `text` for XML, with a mark for each character that has no shape."""
+    """Return `text` for XML, with a mark for what has no shape."""
     mark = "\N{REPLACEMENT CHARACTER}"
     return escape("".join(c if c.isprintable() else mark for c in text))

@@ -1,4 +1,4 @@
-"""Errors that carry their facts: where, what must hold, what came, how to mend it."""
+"""Errors that carry their facts: the place, the rule, what came, the mend."""
 
 import reprlib
 
@@ -16,7 +16,8 @@ class WhiteboxError(Exception):
     # Keep the facts, and make the text from them
     def __init__(self, where: str, expected: str, got: str, mend: str = "") -> None:
         super().__init__(where, expected, got, mend)
-        self.where, self.expected, self.got, self.mend = where, expected, got, mend
+        self.where, self.expected = where, expected
+        self.got, self.mend = got, mend
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.expected}, got {self.got}"
@@ -25,7 +26,7 @@ class WhiteboxError(Exception):
 
 # One class for each kind of refusal
 class KindError(WhiteboxError, TypeError):
-    """An object of the wrong kind, such as text where a real number must stand."""
+    """An object of the wrong kind, such as text in the place of a number."""
 
 
 class DomainError(WhiteboxError, ValueError):
@@ -42,11 +43,12 @@ class GradientMismatchError(WhiteboxError, ArithmeticError):
 
 # Describe whatever came, briefly and safely
 def describe(thing: object) -> str:
-    """Return a short text for `thing`; an integer of any size is safe too."""
+    """Return a short text for `thing`, whatever it is and however large."""
     if isinstance(thing, int) and thing.bit_length() > 128:
         return f"an integer of {thing.bit_length()} bits"
     try:
         text = reprlib.repr(thing)
     except Exception:  # what cannot be shown can still be refused
         text = "an object that cannot be shown"
-    return text if type(thing) in (int, float) else f"{text} ({type(thing).__name__})"
+    is_plain = type(thing) in (int, float)
+    return text if is_plain else f"{text} ({type(thing).__name__})"

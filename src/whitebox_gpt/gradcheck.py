@@ -1,6 +1,6 @@
-"""Derivatives measured from plain floats, to judge those that a graph computes.
+"""Derivatives measured from plain floats, to judge those of a graph.
 
-Nothing here imports `Value`: two programs that share code share its mistakes.
+Nothing here imports `Value`: programs that share code share mistakes.
 """
 
 import math
@@ -11,11 +11,16 @@ from .errors import DomainError, GradientMismatchError, describe
 
 
 # Measure a slope from both sides
-def central_difference(f: Callable[[float], float], x: float, h: float) -> float:
+def central_difference(
+    f: Callable[[float], float],
+    x: float,
+    h: float,
+) -> float:
     """Return (f(x + h) - f(x - h)) / 2h.
 
     Cost:   two evaluations of `f`.
-    Source: book/stage_02_chain_rule.md; its error, book/stage_03_scalar_primitives.md
+    Source: book/stage_02_chain_rule.md; for the error made by `h`,
+            book/stage_03_scalar_primitives.md
     """
     return (f(x + h) - f(x - h)) / (2.0 * h)
 

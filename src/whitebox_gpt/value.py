@@ -14,7 +14,8 @@ class Value:
     Fields: data   the number; an optimizer may overwrite it, so every later
                    boundary checks it again;
             label  a name for people, possibly empty.
-    Errors: KindError if `data` is not a real number; DomainError if it is not finite.
+    Errors: KindError if `data` is not a real number;
+            DomainError if it is not finite.
     Source: book/stage_01_value_graph.md
     """
 
@@ -45,7 +46,8 @@ class Value:
     @property
     def parents(self) -> tuple[Value, ...]:
         """The operands themselves, not copies; empty for a leaf."""
-        return tuple(node for node in (self._left, self._right) if node is not None)
+        operands = (self._left, self._right)
+        return tuple(node for node in operands if node is not None)
 
     @property
     def operation(self) -> str:
@@ -54,7 +56,7 @@ class Value:
 
     @property
     def local_derivatives(self) -> tuple[float, ...]:
-        """The derivative toward each of `parents`, from when the node was made."""
+        """The derivative toward each of `parents`, recorded with the node."""
         return (self._left_slope, self._right_slope)[: len(self.parents)]
 
     # Name a node and return it
@@ -155,10 +157,10 @@ class Value:
 
     # Carry the gradient back to every leaf
     def backward(self, limit: int = 1_000) -> None:
-        """Add d self / d leaf to the `grad` of every leaf that `self` was made from.
+        """Add d self / d leaf to the `grad` of every leaf below `self`.
 
-        The `grad` of an inner node is that of this pass alone. All or nothing: if the
-        pass fails, every gradient is what it was.
+        The `grad` of an inner node is that of this pass alone. All or nothing:
+        if the pass fails, every gradient is what it was.
         Cost:   O(V + E) time, O(V) memory.
         Errors: ResourceBudgetError if there are more than `limit` nodes;
                 DomainError if a gradient is not finite;
@@ -297,16 +299,18 @@ def _power(base: float, exponent: float, where: str = "") -> float:
 
 # List every node after its operands
 def topological_order(root: Value, limit: int = 1_000) -> list[Value]:
-    """Return `root` and all it was made from, operands before their consumers.
+    """Return `root` and all it was made from, operands before consumers.
 
     Cost:   O(V + E) time, O(V) memory; no recursion, so any depth will do.
-    Errors: ResourceBudgetError if there are more than `limit` nodes, leaves included;
-            KindError if `root` is not a Value or `limit` not a positive int.
+    Errors: ResourceBudgetError if there are more than `limit` nodes, leaves
+            included; KindError if `root` is not a Value or `limit` not a
+            positive int.
     Source: book/stage_01_value_graph.md
     """
     # Refuse a root or a limit of the wrong kind
     if not isinstance(root, Value):
-        raise KindError("topological_order", "root must be a Value", describe(root))
+        rule = "root must be a Value"
+        raise KindError("topological_order", rule, describe(root))
     if type(limit) is not int or limit < 1:
         rule = "limit must be a positive int"
         raise KindError("topological_order", rule, describe(limit))
@@ -332,7 +336,7 @@ def topological_order(root: Value, limit: int = 1_000) -> list[Value]:
 
 # Sum the gradient of every path
 def _accumulate(order: list[Value]) -> None:
-    """Set each `grad` to the derivative of the last node toward that node."""
+    """Set each `grad` to the derivative of the last node toward it."""
     for node in order:
         node.grad = 0.0
     order[-1].grad = 1.0

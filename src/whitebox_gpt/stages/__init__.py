@@ -1,4 +1,4 @@
-"""One demonstration a stage: it prints what it observes and checks each line."""
+"""One demonstration a stage: it prints what it observes, and checks it."""
 
 import math
 from collections.abc import Callable

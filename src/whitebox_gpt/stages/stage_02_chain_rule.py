@@ -13,8 +13,10 @@ def main() -> None:
     z = product + bias
     z.backward()
     observe("slopes of x * y", product.local_derivatives, (-3.0, 2.0))
-    observe("dz/dx, dz/dy, dz/dbias", [x.grad, y.grad, bias.grad], [-3.0, 2.0, 1.0])
-    measured = central_gradient(lambda x, y, bias: x * y + bias, [2.0, -3.0, 10.0], 0.5)
+    found = [x.grad, y.grad, bias.grad]
+    observe("dz/dx, dz/dy, dz/dbias", found, [-3.0, 2.0, 1.0])
+    inputs = [2.0, -3.0, 10.0]
+    measured = central_gradient(lambda x, y, bias: x * y + bias, inputs, 0.5)
     observe("by central differences", measured, [-3.0, 2.0, 1.0])
     # Sum the paths that meet in one node
     a = Value(3.0, "a")
@@ -49,11 +51,11 @@ def main() -> None:
     observe(
         "overflow",
         refusal(large.backward),
-        "DomainError: backward: the gradient of Value(1e-200, 'tiny') must be finite,"
-        " got inf. No gradient was changed.",
+        "DomainError: backward: the gradient of Value(1e-200, 'tiny')"
+        " must be finite, got inf. No gradient was changed.",
     )
-    budget = refusal(lambda: large.backward(limit=4))
-    observe("limit of 4 for 5 nodes", budget.partition(":")[0], "ResourceBudgetError")
+    kind, _, _ = refusal(lambda: large.backward(limit=4)).partition(":")
+    observe("limit of 4 for 5 nodes", kind, "ResourceBudgetError")
     observe("gradient after both", tiny.grad, 0.0)
     print("sanity check: PASS")
 
