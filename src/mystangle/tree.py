@@ -133,7 +133,7 @@ def _downwards(root: Path, name: str) -> Iterator[tuple[Path, bool]]:
 def _is_link(place: Path) -> bool:
     """Is a place, whose parents are no links, a symbolic link or a junction?"""
     real = os.path.normcase(os.path.realpath(place))
-    return place.is_symlink() or real != os.path.normcase(place)
+    return os.path.islink(place) or real != os.path.normcase(place)
 
 
 def _read_only(place: Path) -> str | None:

@@ -115,7 +115,7 @@ def export_tree(directory: Path, files: Mapping[str, bytes]) -> None:
 def _contents(root: Path) -> Iterator[str]:
     """Yield every file and link below `root`, but for our state and Python's caches."""
     for where, folders, names in os.walk(root):
-        links = [name for name in folders if Path(where, name).is_symlink()]
+        links = [name for name in folders if os.path.islink(Path(where, name))]
         folders[:] = [name for name in folders if name not in (STATE, "__pycache__")]
         for name in [*names, *links]:
             if not name.endswith(disk.TEMPORARY):

@@ -439,6 +439,14 @@ def test_a_target_must_be_a_file_in_folders(root: Path) -> None:
     assert contents(root)["src/pkg/a.py"] == FILES["pkg/a.py"]
 
 
+def test_a_path_too_long_for_the_system_is_a_clear_error(root: Path) -> None:
+    path = "/".join(["d" * 200] * 30)
+    for run in (tangle, drifted):
+        with pytest.raises(DiskError, match="d: must be readable and writable, got"):
+            run(root, {**CHANGED, path: b""})
+    assert contents(root)["src/pkg/a.py"] == FILES["pkg/a.py"]
+
+
 @POSIX
 def test_a_pipe_is_not_read(root: Path) -> None:
     os.mkfifo(root / "src/pkg/pipe")
@@ -629,6 +637,7 @@ def test_after_any_failure_the_next_run_completes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lasting: bool
 ) -> None:
     wanted = {"pkg/a.py": b"a = 2\n", "pkg/new/c.py": b"c\n"}
+    monkeypatch.setattr(os, "fsync", lambda handle: None)  # nobody pulls the plug
     failed = 0
     for n in range(1, 200):
         root = tmp_path / str(n)
