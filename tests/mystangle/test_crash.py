@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from killer import LOCK, Killer
+from trees import tangle, times
 
 from mystangle.problems import HandEditError
-from mystangle.write import Outcome, drift, write_tree
+from mystangle.write import drift
 
 pytestmark = pytest.mark.skipif(
     not hasattr(os, "fork"), reason="one process per call needs os.fork"
@@ -77,14 +78,6 @@ def contents(root: Path) -> dict[str, bytes | None]:
         for place in root.rglob("*")
         if place.relative_to(root).as_posix() != ".mystangle/lock"
     }
-
-
-def tangle(root: Path, files: Mapping[str, bytes], *, force: bool = False) -> Outcome:
-    return write_tree(root, "src", LOCK, files, force=force)
-
-
-def times(root: Path) -> dict[str, int]:
-    return {str(p): p.stat().st_mtime_ns for p in [root, *root.rglob("*")]}
 
 
 @pytest.fixture(scope="module", autouse=True)
