@@ -133,6 +133,11 @@ def test_a_box_tells_label_operation_and_data() -> None:
     assert texts(parsed(Value(0.5)))[0][:2] == ["number", "data 0.5"]
 
 
+def test_a_long_label_is_cut_and_the_operation_stays() -> None:
+    text = draw((Value(2.0) + 3.0).named("a label of many letters"))
+    assert ">a label of man +<" in text
+
+
 def test_leaves_have_round_ends_and_operations_corners() -> None:
     rectangles = parsed(first_graph()[-1]).iter(f"{SVG}rect")
     round_ends = [float(rectangle.attrib["rx"]) > 10 for rectangle in rectangles]

@@ -209,6 +209,7 @@ class Shy:
 
 NOT_REAL = [
     *(True, False, None, "2.0", "nan", b"2", 1j, Decimal("0.1"), Decimal("NaN")),
+    np.timedelta64(1, "s"),  # it is registered as an integer, and has no float
     *([2.0], {}, [10**5000], object(), Shy(), Value(2.0), Value),
     *(np.True_, np.complex128(1.0), np.array(2.0), np.array([1.0, 2.0])),
 ]

@@ -139,8 +139,14 @@ def _box(node: Value, x: float, y: float) -> str:
 
 # Choose the facts
 def _facts(node: Value) -> list[str]:
-    title = f"{node.label} {node.operation}".strip() or "number"
-    return [title[:16], f"data {node.data:.6g}", f"grad {node.grad:.6g}"]
+    return [_title(node), f"data {node.data:.6g}", f"grad {node.grad:.6g}"]
+
+
+# Name the node in its box
+def _title(node: Value) -> str:
+    room = max(0, 15 - len(node.operation))
+    title = f"{node.label[:room]} {node.operation}".strip() or "number"
+    return title[:16]
 
 
 # Say the graph in words

@@ -207,6 +207,9 @@ def require_real(where: str, what: str, number: object) -> float:
     # Round to the nearest float
     try:
         nearest = float(number)
+    except TypeError:  # numpy.timedelta64 says it is real, and has no float
+        rule = f"{what} must be a real number"
+        raise KindError(where, rule, describe(number)) from None
     except OverflowError:
         rule = f"{what} must be within the range of a float"
         raise DomainError(where, rule, describe(number)) from None
