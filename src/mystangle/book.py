@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 
-from .expand import Row, TangledFile, expanded
+from .expand import Chunks, TangledFile, expanded
 from .judge import active, contents, judge
 from .language import Piece, Reference, is_file, read_cell
 from .layout import laid_out
@@ -47,7 +47,6 @@ class Book:
         found.update(p for r in readings if r.fence not in unclosed for p in r.problems)
         found.update(_below_source(self.pieces, settings.source))
         found.update(judge(self.pieces, len(self.chapters), mentioned))
-        self._files: dict[tuple[str, tuple[Row, ...]], TangledFile] = {}
         self._snapshots: list[Snapshot] = []
         found.update(self._make_snapshots(_faulty(self.pieces, found)))
         self.problems: tuple[Problem, ...] = tuple(sorted(found))
@@ -124,38 +123,53 @@ class Book:
         return {(p.chapter.docname, p.cell.index): p for p in self.pieces}
 
     def _make_snapshots(self, faulty: Set[str]) -> Iterator[Problem]:
-        """Fill `_snapshots`; yield what in them does not compile.
+        """Fill `_snapshots`; yield, once a line, what in them does not compile.
 
         Files that contain a `faulty` name are left out; no snapshot is given away then.
+        A file is made once for all snapshots in which it has the same pieces.
         """
-        told: set[tuple[str, Location, str]] = set()
+        made: dict[tuple[str, tuple[Piece, ...]], TangledFile | Problem] = {}
+        told: set[tuple[str, Location]] = set()
         for chapter in self.chapters:
             chunks = active(self.pieces, chapter.number)
-            files = {}
+            files: dict[str, TangledFile] = {}
             for name in sorted(filter(is_file, chunks)):
-                if contents(chunks, name) & faulty:
+                inside = contents(chunks, name)
+                if inside & faulty:
                     continue
-                try:
-                    rows = expanded(name, chunks)
-                except RecursionError:
-                    yield _too_deep(chunks[name][0])
-                    continue
-                try:
-                    files[name] = self._file(name, rows)
-                except SyntaxError as error:
-                    place = _place(rows, error)
-                    if (name, place, error.msg) not in told:
-                        yield _uncompiled(name, place, chapter, error)
-                    told.add((name, place, error.msg))
+                key = (name, tuple(p for n in sorted(inside) for p in chunks[n]))
+                file = made[key] = made.get(key) or _tangled(name, chunks, chapter)
+                if isinstance(file, TangledFile):
+                    files[name] = file
+                elif (name, file.location) not in told:
+                    told.add((name, file.location))
+                    yield file
             self._snapshots.append(Snapshot(chapter.number, files))
 
-    def _file(self, name: str, rows: list[Row]) -> TangledFile:
-        """Return the file of `rows`; the same one in every snapshot that has it."""
-        key = (name, tuple(rows))
-        if key not in self._files:
-            compiles("".join(row.line.text + "\n" for row in rows), name)
-            self._files[key] = TangledFile(name, laid_out(rows))
-        return self._files[key]
+
+def _tangled(name: str, chunks: Chunks, chapter: Chapter) -> TangledFile | Problem:
+    """Return a file made of `chunks`, or why as of `chapter` it cannot be made."""
+    try:
+        rows = expanded(name, chunks)
+    except RecursionError:
+        return Problem(
+            chunks[name][0].location,
+            f"chunks must not nest so deeply, got {name!r}. Put some of their text in "
+            "place of the references.",
+            "cycle",
+        )
+    try:
+        compiles("".join(row.line.text + "\n" for row in rows), name)
+        return TangledFile(name, laid_out(rows))
+    except SyntaxError as error:
+        row = rows[min(max((error.lineno or 1) - 1, 0), len(rows) - 1)]
+        assert row.line.location is not None
+        return Problem(
+            row.line.location,
+            f"{name} as of {chapter.path} must compile, got: {error.msg}. Mend this "
+            "line or where its chunk is referred to.",
+            "compile",
+        )
 
 
 def _below_source(pieces: Iterable[Piece], source: str) -> Iterator[Problem]:
@@ -182,30 +196,3 @@ def _faulty(pieces: Iterable[Piece], problems: Iterable[Problem]) -> set[str]:
 
 def _stem(chapter: Chapter) -> str:
     return chapter.docname.rpartition("/")[2]
-
-
-def _too_deep(file: Piece) -> Problem:
-    return Problem(
-        file.location,
-        f"chunks must not nest so deeply, got {file.name!r}. Put some of their text "
-        "in place of the references.",
-        "cycle",
-    )
-
-
-def _place(rows: list[Row], error: SyntaxError) -> Location:
-    """Return where in the book the row stands that an error counts from 1."""
-    row = rows[min(max((error.lineno or 1) - 1, 0), len(rows) - 1)]
-    assert row.line.location is not None
-    return row.line.location
-
-
-def _uncompiled(
-    name: str, place: Location, chapter: Chapter, error: SyntaxError
-) -> Problem:
-    return Problem(
-        place,
-        f"{name} as of {chapter.path} must compile, got: {error.msg}. Mend this line "
-        "or where its chunk is referred to.",
-        "compile",
-    )

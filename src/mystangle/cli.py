@@ -9,12 +9,14 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from . import __version__
 from .problems import HandEditError, MystangleError, SettingsError
 from .settings import Settings
+
+Run = Callable[[Settings, argparse.Namespace], int]
 
 DRIFT = 1
 HAND_EDITS = HandEditError.exit_code
@@ -26,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     options = _parser().parse_args(arguments)
     try:
-        settings = Settings.load(options.root)
+        settings = Settings.load(getattr(options, "root", None))
         return int(options.run(settings, options))
     except MystangleError as error:
         _complain(str(error))
@@ -34,20 +36,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="mystangle", description="Tangle a book's chapters into its package."
-    )
-    parser.add_argument(
-        "--version", action="version", version=f"%(prog)s {__version__}"
-    )
-    parser.add_argument(
+    """Return the parser; `--root` may stand before or after the command."""
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument(
         "--root",
         type=Path,
+        default=argparse.SUPPRESS,
         metavar="DIR",
         help="the folder of pyproject.toml (default: this one, or the nearest above)",
     )
+    parser = argparse.ArgumentParser(
+        prog="mystangle",
+        description="Tangle a book's chapters into its package.",
+        epilog="Exit codes: 0 fine, 1 drift, 2 usage, 3 hand edits, 4 mistakes.",
+        parents=[common],
+    )
+    version = f"%(prog)s {__version__}"
+    parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    tangle = commands.add_parser("tangle", help="write the package from the book")
+
+    def command(name: str, run: Run, text: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=text, description=text, parents=[common])
+        added.set_defaults(run=run)
+        return added
+
+    tangle = command("tangle", _tangle, "write the package from the book")
     tangle.add_argument(
         "--through", metavar="CHAPTER", help="only as of this chapter; needs --into"
     )
@@ -57,16 +70,11 @@ def _parser() -> argparse.ArgumentParser:
     tangle.add_argument(
         "--force", action="store_true", help="overwrite what was edited by hand"
     )
-    tangle.set_defaults(run=_tangle)
-    check = commands.add_parser(
-        "check", help="tell everything wrong, and any drift; write nothing"
-    )
-    check.set_defaults(run=_check)
-    locate = commands.add_parser(
-        "locate", help="from a line of the package to the book, and back"
+    command("check", _check, "tell everything wrong, and any drift; write nothing")
+    locate = command(
+        "locate", _locate, "from a line of the package to the book, and back"
     )
     locate.add_argument("place", metavar="PATH:LINE")
-    locate.set_defaults(run=_locate)
     return parser
 
 

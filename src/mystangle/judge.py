@@ -9,11 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
 from itertools import groupby
 
+from .expand import Chunks
 from .language import Piece, Reference, is_file
 from .names import file_fault, folded, name_fault
 from .problems import Problem
-
-Chunks = Mapping[str, tuple[Piece, ...]]
 
 
 def active(pieces: Sequence[Piece], number: int) -> dict[str, tuple[Piece, ...]]:

@@ -99,6 +99,16 @@ def test_texts_override_files(tmp_path: Path) -> None:
     assert book.chapters[0].text == text
 
 
+def test_chunks_that_nest_too_deeply_are_told(tmp_path: Path) -> None:
+    cells = [("file: x.py", "# <<C0>>")]
+    cells += [(f"id: C{n}", f"# <<C{n + 1}>>") for n in range(2000)]
+    cells += [("id: C2000", "x = 1")]
+    one = "".join(f"```{{code-cell}}\n#| {key}\n{body}\n```\n" for key, body in cells)
+    (problem,) = Book.read(Settings.load(write(tmp_path, one=one))).problems
+    assert str(problem.location) == "book/one.md:5"
+    assert "must not nest so deeply" in problem.message
+
+
 def test_options_are_read_by_one_parser() -> None:
     options = options_of("#| id: A  b\n# | because: c: d\nx = 1\n#| file: y")
     assert [(o.key, o.value, o.row) for o in options.items] == [

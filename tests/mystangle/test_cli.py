@@ -214,7 +214,8 @@ def test_the_root_is_found_from_below_and_by_option(
     capsys.readouterr()
     assert cli.main(["locate", "one.md:12"]) == 0
     assert cli.main(["--root", "..", "locate", "book/one.md:12"]) == 0
-    assert capsys.readouterr().out == f"{VALUE}:6\n" * 2
+    assert cli.main(["locate", "--root", "..", "book/one.md:12"]) == 0
+    assert capsys.readouterr().out == f"{VALUE}:6\n" * 3
 
 
 def test_locate_both_ways(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -89,6 +89,78 @@ def test_locate_goes_there_and_back(folder: Path, seed: int) -> None:
                 assert place in locate(book, line.location)
 
 
+SCRAPS = st.sampled_from(
+    [
+        *("```{code-cell} python", "~~~{code-cell}", ":::{code-cell}", "```", "~~~"),
+        *(
+            "#| file: x.py",
+            "#| file: pkg/y.py",
+            "#| id: A",
+            "#| id: B",
+            "# | append: A",
+        ),
+        *("#| append: x.py", "#| replace: A", "#| because: of it", "#| file: ../z.py"),
+        *("# <<A>>", "# <<B>>", "    # <<A>>", "    pass  # <<B>>", "pass # <<A>>"),
+        *(
+            "x = 1",
+            "def f():",
+            "    return 1",
+            "class A:",
+            "    y = 2",
+            "if x:",
+            "else:",
+        ),
+        *('"""', "s = f'''{x}", "'''", "(", ")", "@f", "\\", "# comment", "", "", "x;"),
+        *(
+            "\f",
+            "\u2028",
+            "\0",
+            "\r",
+            ":load: x",
+            "---",
+            "- item",
+            "> quote",
+            "<!--",
+            "-->",
+        ),
+        *(
+            "import os",
+            "return",
+            "await x",
+            "lambda: (yield)",
+            "    ",
+            "\tz = 1",
+            "%%time",
+        ),
+    ]
+)
+CELLS = st.builds(
+    lambda key, lines: "\n".join(["```{code-cell}", key, *lines, "```"]),
+    st.sampled_from(["#| file: x.py", "#| id: A", "#| append: A", "#| replace: A"]),
+    st.lists(SCRAPS, max_size=5),
+)
+CHAPTERS = st.lists(st.one_of(SCRAPS, CELLS, CELLS), max_size=10).map("\n".join)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(CHAPTERS, min_size=1, max_size=3))
+def test_reading_never_fails_and_a_sound_book_compiles(
+    folder: Path, chapters: list[str]
+) -> None:
+    front = "---\nfile_format: mystnb\n---\n"
+    root = folder / "scraps"
+    root.mkdir(exist_ok=True)
+    toc = ["root: c0", "chapters:", *(f"- file: c{n}" for n in range(1, len(chapters)))]
+    (root / "_toc.yml").write_text("\n".join(toc if chapters[1:] else toc[:1]))
+    for number, text in enumerate(chapters):
+        (root / f"c{number}.md").write_bytes((front + text).encode())
+    book = Book.read(Settings(root=root))
+    assert all(problem.location.line >= 1 for problem in book.problems)
+    for chapter in book.chapters if not book.problems else ():
+        for file in book.snapshot(chapter.number).files.values():
+            compile(file.text, file.path, "exec")
+
+
 QUOTES = ("'''", '"""')
 TEXT = st.text("ab \t{}'\"\\\n#<>", max_size=12)
 
