@@ -14,6 +14,7 @@ from typing import Any
 from docutils import nodes
 from math_core import LatexError, LatexToMathML
 from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
@@ -29,19 +30,39 @@ QUIET = {
 NUMBERED = re.compile(r"\\(begin|end)\{(align|split|multline|gather|equation)\*?\}")
 INNER = re.compile(r"\\begin\{(\w+)\}.*?\\end\{\1\}", re.DOTALL)
 PLACE = re.compile(r"(\d+): (.*)", re.DOTALL)
+CLOSING = re.compile(r"[.,;:!?)\]]+")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the renderer; `html_math_renderer: mathml` chooses it."""
     app.add_config_value("mathml_macros", {}, "html")
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
+    app.add_post_transform(KeepPunctuation)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+class KeepPunctuation(SphinxPostTransform):
+    """Keep what closes a formula on its line: browsers break the line between them."""
+
+    default_priority = 900
+    formats = ("html",)
+
+    def run(self, **kwargs: Any) -> None:
+        for formula in list(self.document.findall(nodes.math)):
+            after = formula.next_node(nodes.Text, descend=False, siblings=True)
+            closing = CLOSING.match(after) if after is not None else None
+            if closing and after is formula.parent[formula.parent.index(formula) + 1]:
+                formula["closing"] = closing[0]
+                after.parent.replace(after, nodes.Text(after[closing.end() :]))
 
 
 def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
     """Write a formula that stands in a line of text."""
     mathml = to_mathml(self, node, node.astext(), display=False)
-    self.body.append(f'<span class="mathml notranslate nohighlight">{mathml}</span>')
+    closing = self.encode(node.get("closing", ""))
+    self.body.append(
+        f'<span class="mathml notranslate nohighlight">{mathml}{closing}</span>'
+    )
     raise nodes.SkipNode
 
 
