@@ -42,6 +42,7 @@ def read_chapter(
     notebook = _is_notebook(text)
     found = cells_of(tokens)
     faults = [*_bytes(raw), *_cells(raw, text, found)]
+    faults += _line_ends(text) if notebook else ()
     faults += strays(reader, tokens, notebook, file.parent)
     cells = tuple(_as_written(one) for one in found) if notebook else ()
     chapter = Chapter(number, path, docname, text, cells)
@@ -95,6 +96,24 @@ def _bytes(raw: str) -> Iterator[Fault]:
             )
 
 
+def _line_ends(text: str) -> Iterator[Fault]:
+    """Yield the characters after which MyST-NB would lose count of the lines.
+
+    It cuts the chapter with `str.splitlines` at places that markdown-it counted, so
+    the whole page would be shifted from there on.
+    """
+    for row, line in enumerate(text.split("\n"), start=1):
+        end = ENDS.search(line)
+        if end:
+            yield (
+                row,
+                "altered",
+                "a chapter must hold no character that MyST-NB alone takes for the end "
+                f"of a line, got U+{ord(end[0]):04X}. Write it as an escape, or remove "
+                "it.",
+            )
+
+
 def _cells(raw: str, text: str, found: list[Found]) -> Iterator[Fault]:
     """Yield what is wrong with cells that MyST-NB finds but does not read alike."""
     returns = _lone_returns(raw)
@@ -130,19 +149,15 @@ def _altered(found: Found, text: str, returns: set[int]) -> Iterator[Fault]:
             "a chunk must be written in the chapter, got `:load:`, which would show "
             "another text. Remove the option.",
         )
-    strange = False
-    for row, line in enumerate(found.lines, start=cell.source_line):
-        end = ENDS.search(line)
-        if end or row in returns:
-            strange = True
-            name = f"U+{ord(end[0]):04X}" if end else "a lone carriage return"
-            yield (
-                row,
-                "altered",
-                "a chunk must hold no character that MyST-NB takes for the end of a "
-                f"line, got {name}. Write it as an escape.",
-            )
-    if not strange and not _same(found, text):
+    rows = range(cell.source_line, cell.source_line + len(found.lines))
+    for row in sorted(returns.intersection(rows)):
+        yield (
+            row,
+            "altered",
+            "a chunk must hold no lone carriage return, which the page would show as "
+            "the end of a line, got one. Write it as an escape.",
+        )
+    if not any(map(ENDS.search, found.lines)) and not _same(found, text):
         yield (
             cell.line,
             "altered",
