@@ -111,7 +111,14 @@ def _options(settings: Settings, root: Path) -> list[str]:
         table = table.get("tool", {}).get("ruff", {})
     sources = table.get("src", [".", "src"])
     places = [str(base / s) for s in sources for base in (root / "0", settings.root)]
-    return ["--config", str(path), "--config", f"src={json.dumps(places)}"]
+    options = ["--config", str(path), "--config", f"src={json.dumps(places)}"]
+    ignores = {**table.get("per-file-ignores", {})}
+    ignores |= table.get("lint", {}).get("per-file-ignores", {})
+    if ignores:
+        moved = {f"*/{p}" if "/" in p else p: codes for p, codes in ignores.items()}
+        pairs = (f"{json.dumps(p)}={json.dumps(codes)}" for p, codes in moved.items())
+        options += ["--config", f"lint.per-file-ignores={{{','.join(pairs)}}}"]
+    return options
 
 
 def _run(ruff: list[str], root: Path, *arguments: str) -> str:

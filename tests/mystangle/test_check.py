@@ -98,6 +98,13 @@ def test_the_projects_settings_hold(tmp_path: Path) -> None:
     assert len(told(tmp_path, narrow, one=one)) == 2
 
 
+def test_what_single_files_may_do_holds(tmp_path: Path) -> None:
+    one = chunk("file: pkg/a.py", "x = y") + chunk("file: pkg/b.py", "x = y")
+    ignores = '[tool.ruff.lint.per-file-ignores]\n"src/pkg/a.py" = ["F821"]\n'
+    (found,) = told(tmp_path, "[tool.mystangle]\n" + ignores, one=one)
+    assert "(pkg/b.py as of book/one.md)" in found
+
+
 def test_a_ruff_toml_holds_as_well(tmp_path: Path) -> None:
     (tmp_path / "ruff.toml").write_text("format.quote-style = 'single'\n")
     assert told(tmp_path, one=chunk("file: x.py", "x = 'a'")) == []

@@ -34,7 +34,7 @@ def read(folder: Path, seed: int) -> Book:
     return book
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(SEEDS)
 def test_tangling_is_deterministic(folder: Path, seed: int) -> None:
     one, two = read(folder, seed), read(folder, seed)
