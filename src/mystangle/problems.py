@@ -20,7 +20,14 @@ class Location:
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """One mistake: where it is, what must hold, what came, how to mend it."""
+    """One mistake: where it is, what must hold, what came, how to mend it.
+
+    `kind` says what the mistake is about.  The table of contents: toc.  A chapter's
+    file: encoding.  Cells and fences: altered, cell, dropped, unclosed.  A chunk:
+    comment, file, name, option, reference, syntax.  Chunks together: clash, cycle,
+    definition, retired, twice, undefined, unused.  A tangled file: compile, format,
+    lint.
+    """
 
     location: Location
     message: str

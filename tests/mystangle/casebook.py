@@ -6,7 +6,7 @@ five backticks or more.  The words after the backticks say what a block is:
     md NAME            a chapter, in the order of the table of contents; without front
                        matter it gets that of a notebook, and its lines are counted
                        without it; with `raw` at the end, it gets none
-    python PATH        a file of the package, exactly; `as of NAME` for a snapshot
+    file PATH          a file of the package, exactly; `as of NAME` for a snapshot
     text problems      the problems, one a line; `...` stands for any text
     yaml config        the book's _config.yml
 
@@ -104,7 +104,7 @@ def _add(case: Case, info: list[str], content: str) -> None:
         text = CHARACTER.sub(_character, content)
         bare = text.startswith(("---", "\ufeff")) or words[1:] == ["raw"]
         case.chapters[words[0]] = text if bare else FRONT + text
-    elif kind == "python":
+    elif kind == "file":
         case.files[words[0], words[3] if words[1:3] == ["as", "of"] else None] = content
     elif kind == "text":
         case.problems = content.splitlines()

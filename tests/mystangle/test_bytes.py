@@ -13,13 +13,13 @@ BYTES = Path(__file__).parent / "bytes"
 
 
 def read(root: Path, name: str) -> Book:
-    shutil.copy(BYTES / name, root / name)
+    shutil.copy((BYTES / name).with_suffix(".chapter"), root / name)
     (root / "_toc.yml").write_text(f"root: {name.removesuffix('.md')}\n")
     return Book.read(Settings(root=root))
 
 
 def test_crlf_chapter_gives_lf_file(tmp_path: Path) -> None:
-    assert b"\r\n" in (BYTES / "crlf.md").read_bytes()
+    assert b"\r\n" in (BYTES / "crlf.chapter").read_bytes()
     book = read(tmp_path, "crlf.md")
     assert book.problems == ()
     file = book.snapshot().files["x.py"]
