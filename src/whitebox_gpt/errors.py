@@ -41,6 +41,10 @@ class GradientMismatchError(WhiteboxError, ArithmeticError):
     """A gradient that an independent measurement contradicts."""
 
 
+class GrammarError(WhiteboxError, ValueError):
+    """A program that is not arithmetic on numbers and names."""
+
+
 # Describe whatever came, briefly and safely
 def describe(thing: object) -> str:
     """Return a short text for `thing`, whatever it is and however large."""
