@@ -35,7 +35,10 @@ class Built:
         return re.findall(r"mystangle: (\S+): \d+ cells run", text)
 
     def page(self, name: str) -> str:
-        return (self.folder / f"_build/html/book/{name}.html").read_text("utf-8")
+        return self.html(f"book/{name}")
+
+    def html(self, path: str) -> str:
+        return (self.folder / f"_build/html/{path}.html").read_text("utf-8")
 
     def last(self, count: int) -> list[str]:
         return self.lines[-count:]
@@ -103,6 +106,22 @@ def chunk(page: str, anchor: str) -> str:
     return found[0]
 
 
+def template(page: str, button: str) -> str:
+    """Return what a page keeps for a button to show."""
+    wanted = re.search(r'data-text="([^"]*)"', button)
+    assert wanted
+    found = re.findall(rf'<template id="{wanted[1]}">(.*?)</template>', page, re.DOTALL)
+    assert len(found) == 1
+    return str(found[0])
+
+
+def entry_of(index: str, term: str) -> str:
+    """Return the entry of a term in an index, and what is said of it."""
+    entries = re.findall(r"<dt>.*?(?=<dt>|</dl>)", index, re.DOTALL)
+    (found,) = (e for e in entries if re.match(rf"{term}( |$)", text_of(e)))
+    return str(found)
+
+
 def test_the_package_is_written_before_pages_are_read(built: Built) -> None:
     hello = (built.folder / "src/little/hello.py").read_text("utf-8")
     assert 'text = "hello " + name * up(0.5)\n    text += "."\n' in hello
@@ -115,7 +134,7 @@ def test_a_caption_names_chunk_file_and_status(built: Built) -> None:
     assert text_of(chunk(one, "chunk--say-hello")).startswith(caption)
     again = text_of(chunk(two, "chunk--say-hello"))
     because = "the import has another name"
-    assert again.startswith(f"Say hello · little/hello.py · replaced: {because}")
+    assert again.startswith(f"Say hello · little/hello.py · replaced here: {because}")
     assert "· continued" in text_of(chunk(two, "chunk--say-hello--2"))
     assert text_of(chunk(one, "chunk--little-hello-py")).startswith("little/hello.py ·")
 
@@ -123,7 +142,7 @@ def test_a_caption_names_chunk_file_and_status(built: Built) -> None:
 def test_pieces_link_to_their_neighbours_and_uses(built: Built) -> None:
     first = chunk(built.page("stage_01_greet"), "chunk--say-hello")
     assert 'href="stage_02_shout.html#chunk--say-hello"' in first
-    assert "goes on in Stage 02 · A shout" in text_of(first)
+    assert "replaced in Stage 02 · A shout" in text_of(first)
     assert "used in little/hello.py" in text_of(first)
     assert first.count('href="#chunk--little-hello-py"') == 2
     last = chunk(built.page("stage_02_shout"), "chunk--say-hello--2")
@@ -133,7 +152,8 @@ def test_pieces_link_to_their_neighbours_and_uses(built: Built) -> None:
 
 def test_a_reference_is_a_link_and_says_who_fills_it(built: Built) -> None:
     root = chunk(built.page("stage_01_greet"), "chunk--little-hello-py")
-    assert re.search(r'<a [^>]*href="#chunk--say-hello"><span[^>]*># &lt;&lt;Say', root)
+    linked = r'<a href="#chunk--say-hello" [^>]*><span[^>]*># &lt;&lt;Say'
+    assert re.search(linked, root)
     later = re.search(r'href="stage_02_shout.html#chunk--refuse[^\n]*', root)
     assert later
     assert "filled in Stage 02 · A shout" in text_of(later[0])
@@ -144,7 +164,8 @@ def test_options_are_hidden_and_the_copy_is_clean(built: Built) -> None:
     for name in ("stage_01_greet", "stage_02_shout"):
         assert "#|" not in text_of(built.page(name))
     button = built.folder / "_build/html/_static/copybutton.js"
-    assert ".mystangle-later" in button.read_text("utf-8")
+    for kept_out in (".mystangle-later", ".mystangle-inset", ".mystangle-gutter"):
+        assert kept_out in button.read_text("utf-8")
 
 
 def test_chunks_are_shown_and_not_run(built: Built) -> None:
@@ -186,7 +207,112 @@ def test_formulas_are_mathml_with_their_tex(built: Built) -> None:
 def test_chunks_are_found_by_the_search_and_by_roles(built: Built) -> None:
     index = (built.folder / "_build/html/searchindex.js").read_text("utf-8")
     assert "Say hello" in index
+    assert re.search(r'"little\.hello": \[\[1, \d+, 1, "[^"]*", "greet"\]\]', index)
     assert 'href="stage_01_greet.html#chunk--say-hello"' in built.page("index")
+
+
+def test_a_reference_can_be_expanded_in_place(built: Built) -> None:
+    one, two = built.page("stage_01_greet"), built.page("stage_02_shout")
+    root = chunk(one, "chunk--little-hello-py")
+    button = re.search(r"<button [^>]*Show here: Say hello[^>]*></button>", root)
+    assert button
+    assert 'aria-expanded="false"' in button[0]
+    assert 'data-indent="4"' in button[0]
+    # The copy button takes the text of a line: nothing may stand after the comment.
+    assert re.search(r"&lt;&lt;Say hello&gt;&gt;</span></a><button", root)
+    # There is no button where there is nothing yet to show.
+    assert root.count("<button") == 2
+    assert text_of(template(one, button[0])).startswith('text = "hello " + name * math')
+    outer = re.search(r"<button [^>]*Show here: Shout the greeting[^>]*>", two)
+    assert outer
+    inner = re.search(r"<button [^>]*Show here: Raise[^>]*>", template(two, outer[0]))
+    assert inner
+    assert text_of(template(two, inner[0])) == "loud = text.upper()"
+    assert re.search(r'<script defer="defer" src="[^"]*mystangle.js', one)
+    script = built.folder / "_build/html/_static/mystangle.js"
+    assert script.stat().st_size < 5_000
+
+
+def test_a_chunk_shows_what_it_replaces(built: Built) -> None:
+    one, two = built.page("stage_01_greet"), built.page("stage_02_shout")
+    new = chunk(two, "chunk--say-hello")
+    fold = re.search(r"<details .*</details>", new, re.DOTALL)
+    assert fold
+    assert "From Stage 01 · A greeting" in text_of(fold[0])
+    assert "name * math.ceil(0.5)" in text_of(fold[0])
+    assert 'href="stage_01_greet.html#chunk--say-hello"' in fold[0]
+    old = text_of(chunk(one, "chunk--say-hello"))
+    assert "replaced in Stage 02 · A shout" in old
+    assert "goes on in" not in old
+    assert one.count("<details class") == 0
+
+
+def test_a_caption_leads_to_the_file_as_of_its_chapter(built: Built) -> None:
+    for name, row in (("stage_01_greet", 9), ("stage_02_shout", 12)):
+        figure = chunk(built.page(name), "chunk--say-hello")
+        page = f"../tangled/little/hello/{name}.html"
+        assert f'href="{page}#L{row}" class="mystangle-place"' in figure
+        state = built.html(f"tangled/little/hello/{name}")
+        line = re.search(rf'<span class="([^"]*)" id="L{row}">(.*)', state)
+        assert line
+        assert line[1] == "mystangle-line mystangle-added"
+        assert f'href="../../../book/{name}.html#chunk--say-hello"' in line[2]
+        assert re.match(rf' *{row} \+ +text = "hello " \+ name', text_of(line[2]))
+
+
+def test_the_page_of_a_file_says_what_its_chapter_changed(built: Built) -> None:
+    state = built.html("tangled/little/hello/stage_02_shout")
+    text = text_of(state)
+    assert "little/hello.py after Stage 02 · A shout" in text
+    assert "14 lines; Stage 02 · A shout added the 6 that are marked with +." in text
+    assert state.count("mystangle-added") == 6
+    assert '"stage_01_greet.html" rel="prev">after Stage 01' in state
+    before = built.html("tangled/little/hello/stage_01_greet")
+    assert '"stage_02_shout.html" rel="next">after Stage 02' in before
+    code = re.search(r"<pre[^>]*>.*</pre>", state, re.DOTALL)
+    assert code
+    plain = re.sub(r'<span class="mystangle-gutter">.*?</span>', "", code[0])
+    plain = re.sub(r"<[^>]+>", "", plain).replace("&quot;", '"')
+    assert plain == (built.folder / "src/little/hello.py").read_text("utf-8")
+
+
+def test_roles_lead_to_files_and_names(built: Built) -> None:
+    hello = "../tangled/little/hello"
+    assert f'href="{hello}/stage_01_greet.html"' in built.page("stage_01_greet")
+    assert f'href="{hello}/stage_02_shout.html"' in built.page("index")
+    paragraph = re.search(r"<p>The file is now.*", built.page("stage_01_greet"))
+    assert paragraph
+    assert 'href="#chunk--little-hello-py"' in paragraph[0]
+
+
+def test_every_page_leads_to_the_indexes(built: Built) -> None:
+    for page in ("book/index", "tangled/little/hello/stage_02_shout", "chunks"):
+        up = "../" * page.count("/")
+        assert f'href="{up}identifiers.html"' in built.html(page), page
+
+
+def test_the_index_of_chunks_lists_every_piece(built: Built) -> None:
+    index = built.html("chunks")
+    entry = text_of(entry_of(index, "Say hello"))
+    assert entry == (
+        "Say hello · little/hello.py defined in Stage 01 · A greeting, replaced in "
+        "Stage 02 · A shout, continued in Stage 02 · A shout used in little/hello.py "
+        "(Stage 01 · A greeting)"
+    )
+    states = entry_of(index, "little/hello.py")
+    assert "as it stands after Stage 01 · A greeting, Stage 02" in text_of(states)
+    assert 'href="tangled/little/hello/stage_02_shout.html"' in states
+
+
+def test_the_index_of_identifiers_has_definitions_and_uses(built: Built) -> None:
+    entry = entry_of(built.html("identifiers"), "greet")
+    assert text_of(entry) == (
+        "greet · function of little.hello Stage 01 · A greeting: little/hello.py "
+        "Stage 02 · A shout: Shout the greeting"
+    )
+    assert entry.count("<strong>") == 1
+    assert "<strong><a" in entry
+    assert "math.ceil" in text_of(built.html("identifiers"))
 
 
 def test_no_page_asks_another_host_or_shows_the_machine(built: Built) -> None:

@@ -17,7 +17,7 @@ from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 
 from .. import __version__
-from . import page, strict
+from . import generated, page, strict
 from .domain import ChunkDomain
 from .parser import ChapterParser
 from .tangling import tangle
@@ -25,6 +25,8 @@ from .view import prune
 from .weaving import WEAVINGS
 
 ASSETS = Path(__file__).parent.parent / "assets"
+# What stands among the lines of code and is not part of the code.
+NO_CODE = ".mystangle-later, .mystangle-inset, .mystangle-gutter"
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -37,12 +39,16 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_node(page.chunk, html=(page.visit_chunk, page.depart_chunk))
     app.add_node(page.chunk_caption, html=(page.visit_caption, page.depart_caption))
     app.add_node(page.chunk_code, html=(page.visit_code, None))
+    app.add_node(page.chunk_replaced, html=(page.visit_replaced, page.depart_replaced))
     app.add_css_file("mystangle.css")
+    app.add_js_file("mystangle.js", loading_method="defer")
     # Before sphinx_copybutton takes its settings over.
     app.connect("config-inited", _configure, priority=100)
     app.connect("builder-inited", tangle, priority=100)
     app.connect("env-get-outdated", _outdated)
     app.connect("env-updated", _all_if_any)
+    app.connect("html-collect-pages", generated.pages)
+    app.connect("html-page-context", generated.add_to_page)
     app.connect("build-finished", _prune)
     # After every other handler: it may end the process.
     app.connect("build-finished", partial(_finish, collector), priority=10_000)
@@ -55,9 +61,10 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 
 def _configure(app: Sphinx, config: Config) -> None:
-    config.html_static_path.append(str(ASSETS))
+    config.html_static_path.append(str(ASSETS / "static"))
+    config.templates_path.append(str(ASSETS / "templates"))
     if "copybutton_exclude" in config:
-        config.copybutton_exclude += ", .mystangle-later"
+        config.copybutton_exclude += f", {NO_CODE}"
 
 
 def _outdated(

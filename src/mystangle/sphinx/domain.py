@@ -16,6 +16,7 @@ from sphinx.util.typing import RoleFunction
 
 from ..language import is_file
 from .links import Link
+from .markup import is_site
 from .weaving import WEAVINGS, Weaving
 
 
@@ -27,9 +28,12 @@ class ChunkDomain(Domain):
     object_types: dict[str, ObjType] = {  # noqa: RUF012
         "chunk": ObjType("chunk", "chunk"),
         "file": ObjType("tangled file", "chunk"),
+        "name": ObjType("identifier", "name"),
     }
     roles: dict[str, RoleFunction | XRefRole] = {  # noqa: RUF012
-        "chunk": XRefRole(warn_dangling=True)
+        "chunk": XRefRole(warn_dangling=True),
+        "file": XRefRole(warn_dangling=True),
+        "name": XRefRole(warn_dangling=True),
     }
     initial_data: dict[str, Any] = {"keys": {}}  # noqa: RUF012
     # Whether this build has read or removed a page.
@@ -78,15 +82,35 @@ class ChunkDomain(Domain):
         contnode: Element,
     ) -> Element | None:
         """Return the link that a reference stands for."""
-        if typ == "piece":
-            docname, _, anchor = target.partition("#")
-            link: Link | None = Link(docname, anchor, "")
-        else:
-            link = self.weaving.links.first(target)
+        link = self._target(typ, target, fromdocname, builder)
         if link is None:
             return None
         there = (link.docname, link.anchor)
         return make_refnode(builder, fromdocname, *there, contnode)
+
+    def _target(
+        self, typ: str, target: str, fromdocname: str, builder: Builder
+    ) -> Link | None:
+        if typ == "piece":
+            docname, _, anchor = target.partition("#")
+            return Link(docname, anchor, "")
+        if typ == "name":
+            return self._definitions.get(target)
+        chapter = self.weaving.chapters.get(fromdocname)
+        if typ == "file" and is_site(builder):
+            number = chapter.number if chapter else len(self.weaving.book.chapters)
+            state = self.weaving.states.after(target, number)
+            return Link(state.docname, "", "") if state else None
+        return self.weaving.links.first(target)
+
+    @property
+    def _definitions(self) -> dict[str, Link]:
+        """For each identifier of the book a link to where it is first defined."""
+        return {
+            entry.full: self.weaving.links.to(entry.definitions[0], entry.name)
+            for entry in self.weaving.identifiers
+            if entry.definitions
+        }
 
     def resolve_any_xref(
         self,
@@ -104,9 +128,12 @@ class ChunkDomain(Domain):
         return [("mystangle:chunk", found)] if found is not None else []
 
     def get_objects(self) -> Iterator[tuple[str, str, str, str, str, int]]:
-        """Yield every chunk and file, for the search and for other books."""
-        for name in self.weaving.links.names():
+        """Yield chunks, files and identifiers, for the search and for other books."""
+        found = [("name", name, link) for name, link in self._definitions.items()]
+        for name in self.weaving.links.names:
             link = self.weaving.links.first(name)
-            if link is not None and link.docname in self.env.found_docs:
-                kind = "file" if is_file(name) else "chunk"
+            assert link is not None
+            found.append(("file" if is_file(name) else "chunk", name, link))
+        for kind, name, link in found:
+            if link.docname in self.env.found_docs:
                 yield name, name, kind, link.docname, link.anchor, 1

@@ -83,12 +83,13 @@ def _names(tree: ast.AST, package: str) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            base = _absolute(package, node.level, node.module)
+            base = absolute(package, node.level, node.module)
             yield base
             yield from (f"{base}.{alias.name}" for alias in node.names)
 
 
-def _absolute(package: str, level: int, module: str | None) -> str:
+def absolute(package: str, level: int, module: str | None) -> str:
+    """Return the absolute name of the module that a `from` import names."""
     if level == 0:
         return module or ""
     parts = package.split(".")

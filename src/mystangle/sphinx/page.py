@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 from html import escape
@@ -13,11 +12,11 @@ from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
 from sphinx.writers.html5 import HTML5Translator
 
-from .links import Caption, Hook, Link
+from .captions import Caption, Listing
+from .links import Link
+from .markup import Markup, is_site
 from .parser import PIECE
 from .weaving import WEAVINGS
-
-COMMENT = re.compile(r'<span class="c1?">[^<]*</span>$')
 
 
 class chunk(nodes.container):  # type: ignore[misc]
@@ -25,11 +24,15 @@ class chunk(nodes.container):  # type: ignore[misc]
 
 
 class chunk_caption(nodes.paragraph):  # type: ignore[misc]
-    """The line above a chunk's code."""
+    """The line above a chunk's code; `place` is where it lands in the tangled file."""
 
 
 class chunk_code(nodes.literal_block):  # type: ignore[misc]
     """The code; `hooks` are the references in it."""
+
+
+class chunk_replaced(nodes.container):  # type: ignore[misc]
+    """What a chunk replaces: folded until a reader asks for it."""
 
 
 class ShowChunks(SphinxTransform):
@@ -49,7 +52,7 @@ class ShowChunks(SphinxTransform):
                 piece = weaving.piece(self.env.docname, index)
             block = next(iter(cell.findall(nodes.literal_block)), None)
             if piece and block is not None:
-                caption = weaving.links.caption(piece)
+                caption = weaving.captions.caption(piece)
                 text = "\n".join(piece.body)
                 block.replace_self(_figure(caption, text, block, self.env.docname))
 
@@ -59,13 +62,21 @@ def _figure(
 ) -> chunk:
     code = chunk_code(text, text, language=block["language"], hooks=caption.hooks)
     code.source, code.line = block.source, block.line
-    figure = chunk("", classes=["mystangle-chunk"], ids=[caption.anchor])
-    figure.append(chunk_caption("", "", *_head(caption, docname)))
-    figure.append(code)
+    head = chunk_caption("", "", *_head(caption, docname), place=caption.place)
+    figure = chunk("", head, code, classes=["mystangle-chunk"], ids=[caption.anchor])
     around = _around(caption, docname)
     if around:
         figure.append(nodes.paragraph("", "", *around, classes=["mystangle-around"]))
+    if caption.replaced:
+        old = (node for shown in caption.replaced for node in _old(shown, docname))
+        figure.append(chunk_replaced("", *old, classes=["mystangle-replaced"]))
     return figure
+
+
+def _old(shown: Listing, docname: str) -> Iterator[nodes.Node]:
+    link = _reference(docname, shown.link, nodes.inline("", shown.link.text))
+    yield nodes.paragraph("", "", nodes.Text("From "), link)
+    yield chunk_code(shown.text, shown.text, language="python3", hooks=shown.hooks)
 
 
 def _head(caption: Caption, docname: str) -> Iterator[nodes.Node]:
@@ -84,6 +95,7 @@ def _around(caption: Caption, docname: str) -> list[nodes.Node]:
     groups = [
         ("continued from ", [caption.previous] if caption.previous else []),
         ("goes on in ", [caption.following] if caption.following else []),
+        ("replaced in ", [caption.replaced_in] if caption.replaced_in else []),
         ("used in ", list(caption.uses)),
     ]
     found: list[nodes.Node] = []
@@ -123,30 +135,33 @@ def visit_caption(self: HTML5Translator, node: chunk_caption) -> None:
 
 
 def depart_caption(self: HTML5Translator, node: chunk_caption) -> None:
-    """Close the caption, with a link to the chunk itself."""
+    """Close the caption, with links to the tangled file and to the chunk itself."""
+    place: Link | None = node["place"]
+    if place and is_site(self.builder):
+        markup = Markup(self.builder, self.builder.current_docname)
+        named = f'class="mystangle-place" aria-label="{escape(place.text)}"'
+        self.body.append(f" · {markup.link(place, 'the file so far', named)}")
     self.add_permalink_ref(node.parent, "Link to this chunk")
     self.body.append("</figcaption>\n")
 
 
+def visit_replaced(self: HTML5Translator, node: chunk_replaced) -> None:
+    """Open the fold."""
+    self.body.append(self.starttag(node, "details"))
+    self.body.append("<summary>What this replaces</summary>\n")
+
+
+def depart_replaced(self: HTML5Translator, node: chunk_replaced) -> None:
+    """Close the fold."""
+    self.body.append("</details>\n")
+
+
 def visit_code(self: HTML5Translator, node: chunk_code) -> None:
-    """Write the highlighted code; each reference becomes a link."""
+    """Write the highlighted code; each reference becomes a link, and expands."""
     start = len(self.body)
     with suppress(nodes.SkipNode):
         self.visit_literal_block(node)
     lines = "".join(self.body[start:]).split("\n")
-    for hook in node["hooks"]:
-        lines[hook.line_index] = _linked(self, lines[hook.line_index], hook)
-    self.body[start:] = ["\n".join(lines)]
+    markup = Markup(self.builder, self.builder.current_docname)
+    self.body[start:] = ["\n".join(markup.hooked(lines, node["hooks"]))]
     raise nodes.SkipNode
-
-
-def _linked(self: HTML5Translator, line: str, hook: Hook) -> str:
-    here, there = self.builder.current_docname, hook.link.docname
-    page = "" if here == there else self.builder.get_relative_uri(here, there)
-    target = escape(f"{page}#{hook.link.anchor}")
-    later = f"filled in {hook.later}" if hook.later else ""
-    note = f' <span class="mystangle-later">{escape(later)}</span>' if later else ""
-    return COMMENT.sub(
-        lambda found: f'<a class="mystangle-ref" href="{target}">{found[0]}</a>{note}',
-        line,
-    )

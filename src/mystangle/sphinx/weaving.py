@@ -13,7 +13,10 @@ from ..book import Book
 from ..language import Piece
 from ..markdown import Chapter
 from ..settings import Settings
+from .captions import Captions
+from .identifiers import Identifier, identifiers_of
 from .links import Links
+from .states import States
 from .view import View, view_of
 
 
@@ -24,6 +27,8 @@ class Weaving:
         self.book = book
         self.folder = folder
         self.links = Links(book)
+        self.states = States(book)
+        self.captions = Captions(book, self.links, self.states)
         self.chapters = {chapter.docname: chapter for chapter in book.chapters}
         self._views: dict[int, View] = {}
         self._keys: dict[str, str] = {}
@@ -32,6 +37,11 @@ class Weaving:
     def settings(self) -> Settings:
         """The settings of the book."""
         return self.book.settings
+
+    @cached_property
+    def identifiers(self) -> tuple[Identifier, ...]:
+        """Every name that the tangled files define or import, and where it is used."""
+        return identifiers_of(self.book, self.states)
 
     @cached_property
     def support(self) -> dict[Path, bytes]:
@@ -66,7 +76,7 @@ class Weaving:
         if docname not in self._keys:
             chapter = self.chapters.get(docname)
             key = self.outputs_key(chapter) if chapter else ""
-            key += self.links.digest(docname)
+            key += self.captions.digest(docname)
             self._keys[docname] = hashlib.sha256(key.encode()).hexdigest()[:20]
         return self._keys[docname]
 

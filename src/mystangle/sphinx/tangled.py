@@ -1,0 +1,85 @@
+"""The page of a tangled file as it stands after a chapter."""
+
+from __future__ import annotations
+
+from html import escape
+
+from ..expand import Line
+from .links import Link, Links, title_of
+from .markup import Markup
+from .states import State, States, line_id
+
+
+def title(state: State) -> str:
+    """Return the page's title."""
+    return f"{state.path} after {title_of(state.chapter)}"
+
+
+def body(state: State, states: States, links: Links, markup: Markup) -> str:
+    """Return the page's text as HTML.
+
+    Every line has a number that links to its chunk; lines that the chapter added
+    have a plus sign.
+    """
+    heading = (
+        f"<code>{escape(state.path)}</code> after {escape(title_of(state.chapter))}"
+    )
+    steps = _steps(state, states, markup)
+    return (
+        f'<section class="mystangle-state">\n<h1>{heading}</h1>\n'
+        f"<p>{_summary(state, markup)}</p>\n{steps}"
+        f'<div class="highlight-python3 notranslate"><div class="highlight">'
+        f'<pre tabindex="0">{_rows(state, links, markup)}</pre></div></div>\n'
+        "</section>\n"
+    )
+
+
+def _summary(state: State, markup: Markup) -> str:
+    chapter = markup.link(Link(state.chapter.docname, "", title_of(state.chapter)))
+    count = len(state.file.lines)
+    gone = f" {state.removed} of the lines before it are gone." if state.removed else ""
+    return (
+        f"{count} lines; {chapter} added the {len(state.added)} that are marked "
+        f'with <span class="mystangle-mark">+</span>.{gone} '
+        "A line's number leads to the chunk that the line comes from."
+    )
+
+
+def _steps(state: State, states: States, markup: Markup) -> str:
+    """Return links to the file before and after."""
+    known = states.of(state.path)
+    position = known.index(state)
+    links = []
+    for lead, rel, step in (("Before", "prev", -1), ("Next", "next", 1)):
+        if 0 <= position + step < len(known):
+            other = known[position + step]
+            to = Link(other.docname, "", f"after {title_of(other.chapter)}")
+            link = markup.link(to, attributes=f'rel="{rel}"')
+            links.append(f"<span>{lead}: {link}</span>")
+    label = escape(f"Other states of {state.path}")
+    inner = " ".join(links) or "No other chapter changes this file."
+    return f'<nav class="mystangle-steps" aria-label="{label}">{inner}</nav>\n'
+
+
+def _rows(state: State, links: Links, markup: Markup) -> str:
+    shown = markup.lines(state.file.text)
+    width = len(str(len(shown)))
+    rows = []
+    for row, (line, html) in enumerate(zip(state.file.lines, shown, strict=True)):
+        kind = (
+            "mystangle-line mystangle-added" if row in state.added else "mystangle-line"
+        )
+        mark = "+" if row in state.added else " "
+        number = _number(line, row, width, links, markup)
+        gutter = f'<span class="mystangle-gutter">{number} {mark} </span>'
+        rows.append(f'<span class="{kind}" id="{line_id(row)}">{gutter}{html}\n</span>')
+    return "".join(rows)
+
+
+def _number(line: Line, row: int, width: int, links: Links, markup: Markup) -> str:
+    number = f"{row + 1:>{width}}"
+    if line.piece is None:
+        return number
+    name = escape(line.piece.name)
+    there = f'title="{name}" aria-label="Line {row + 1}, from {name}"'
+    return markup.link(links.to(line.piece), number, there)
