@@ -21,8 +21,8 @@ STAGES = [
 def prefix(request: pytest.FixtureRequest, book: Book, tmp_path: Path) -> Path:
     """The package as tangled through one chapter, and the tests of stages up to it."""
     number, _ = request.param
-    files = book.snapshot(number).files
-    export_tree(tmp_path / "src", {path: file.data for path, file in files.items()})
+    files = {p: file.data for p, file in book.snapshot(number).files.items()}
+    export_tree(tmp_path / "src", {**book.settings.data_files(), **files})
     tests = tmp_path / "tests"
     tests.mkdir()
     for reached, stage in STAGES:

@@ -94,6 +94,7 @@ def _tangle(settings: Settings, options: argparse.Namespace) -> int:
     snapshot = Book.read(settings).snapshot(_chapter(options.through))
     files = {name: file.data for name, file in snapshot.files.items()}
     if options.into is not None:
+        files = {**settings.data_files(), **files}
         export_tree(options.into, files)
         for name in files:
             _say(f"wrote {(options.into / name).as_posix()}")

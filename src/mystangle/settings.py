@@ -11,6 +11,7 @@ from typing import Any
 from .problems import SettingsError
 
 PATHS = ("toc", "config", "source", "lock")
+GLOBS = ("support", "data")
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,8 @@ class Settings:
     """Where the book is and where its package goes; paths are relative to `root`.
 
     `support`: files (globs) that executed cells may import beside the package.
+    `data`: files (globs) below `source` that belong to the package and are written by
+            hand, such as tables; they are part of it as of every chapter.
     """
 
     root: Path
@@ -26,6 +29,7 @@ class Settings:
     source: str = "src"
     lock: str = "mystangle.lock"
     support: tuple[str, ...] = ()
+    data: tuple[str, ...] = ()
 
     @classmethod
     def load(cls, root: Path | None = None) -> Settings:
@@ -42,6 +46,12 @@ class Settings:
                 "or name the root with --root."
             )
         return cls(root=folder, **_checked(table))
+
+    def data_files(self) -> dict[str, bytes]:
+        """Return the package's data files by their path below `source`."""
+        source = self.root / self.source
+        found = {p for glob in self.data for p in source.glob(glob) if p.is_file()}
+        return {p.relative_to(source).as_posix(): p.read_bytes() for p in sorted(found)}
 
 
 def _nearest(start: Path) -> Path:
@@ -68,7 +78,7 @@ def _table(path: Path) -> Mapping[str, Any] | None:
 
 
 def _checked(table: Mapping[str, Any]) -> dict[str, Any]:
-    known = (*PATHS, "support")
+    known = (*PATHS, *GLOBS)
     for key in table:
         if key not in known:
             raise SettingsError(
@@ -78,14 +88,14 @@ def _checked(table: Mapping[str, Any]) -> dict[str, Any]:
     checked: dict[str, Any] = {
         key: _inside(key, table[key]) for key in PATHS if key in table
     }
-    if "support" in table:
-        globs = table["support"]
+    for key in (key for key in GLOBS if key in table):
+        globs = table[key]
         if not isinstance(globs, list):
             raise SettingsError(
-                "pyproject.toml: [tool.mystangle] support must be a list of file "
+                f"pyproject.toml: [tool.mystangle] {key} must be a list of file "
                 f"patterns, got {globs!r}."
             )
-        checked["support"] = tuple(_inside("support", glob) for glob in globs)
+        checked[key] = tuple(_inside(key, glob) for glob in globs)
     return checked
 
 

@@ -161,6 +161,15 @@ def test_through_a_chapter_into_a_folder(
     assert not (root / "mystangle.lock").exists()
 
 
+def test_a_folder_holds_the_data_files_too(root: Path) -> None:
+    write(root, SETTINGS.replace("]", "]\ndata = ['pkg/*.csv']", 1))
+    (root / "src/pkg").mkdir(parents=True, exist_ok=True)
+    (root / "src/pkg/table.csv").write_bytes(b"1,2\n")
+    assert cli.main(["tangle", "--through", "one", "--into", "out"]) == 0
+    assert (root / "out/pkg/table.csv").read_bytes() == b"1,2\n"
+    assert (root / "out/pkg/value.py").is_file()
+
+
 def test_into_alone_is_the_whole_book(root: Path) -> None:
     assert cli.main(["tangle", "--into", "out"]) == 0
     assert (root / "out/pkg/twice.py").is_file()
@@ -267,6 +276,8 @@ def test_settings_are_checked(root: Path, capsys: pytest.CaptureFixture[str]) ->
         ("lock = ''", "lock must be"),
         ("support = 'x.py'", "support must be a list"),
         ("support = ['/x.py']", "support must be a path"),
+        ("data = 'x.csv'", "data must be a list"),
+        ("data = ['../x.csv']", "data must be a path"),
         ("toc = 'none.yml'", "none.yml: the book needs a table of contents"),
     ):
         (root / "pyproject.toml").write_text(f"[tool.mystangle]\n{line}\n")

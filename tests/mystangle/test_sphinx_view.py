@@ -180,3 +180,21 @@ def test_equal_views_share_a_folder_and_unused_ones_go(
     one.export(tmp_path)
     prune(tmp_path, {one.name})
     assert [folder.name for folder in tmp_path.glob("[0-9a-f]*")] == [one.name]
+
+
+def test_data_files_are_part_of_the_package_as_of_every_chapter(
+    book: Book, tmp_path: Path
+) -> None:
+    (tmp_path / "src/p").mkdir(parents=True)
+    (tmp_path / "src/p/names.txt").write_text("ann\n", "utf-8")
+    settings = Settings(root=tmp_path, data=("p/*.txt",))
+    with_data = Book.read(settings)
+    made = view_of(with_data, 1, {})
+    assert made.files["p/names.txt"] == b"ann\n"
+    assert set(made.modules) == set(view(book, 1).modules)
+    code = "from importlib.resources import files; "
+    code += "print(files('p').joinpath('names.txt').read_text(), end='')"
+    assert run(made.export(tmp_path / "views"), code) == "ann\n"
+    (tmp_path / "src/p/names.txt").write_text("bob\n", "utf-8")
+    changed = view_of(with_data, 1, {})
+    assert changed.digest(["1"]) != made.digest(["1"])

@@ -45,7 +45,8 @@ class View:
     @cached_property
     def modules(self) -> dict[str, Module]:
         """Every module that a cell can import from this view, by name."""
-        found = [module_of(path, data) for path, data in self.files.items()]
+        modules = ((p, data) for p, data in self.files.items() if p.endswith(".py"))
+        found = [module_of(path, data) for path, data in modules]
         for path, data in self.support.items():
             if path.suffix == ".py":
                 relative = path.relative_to(self.support_roots[path]).as_posix()
@@ -55,14 +56,14 @@ class View:
     def digest(self, sources: Iterable[str]) -> str:
         """Return a digest of all that the outputs of these cells may depend on.
 
-        That is the modules they import, directly or not, the support files that
-        are no modules, and the versions of Python and of what else they import.
+        That is the modules they import, directly or not, the data and support files
+        that are no modules, and the versions of Python and of what else they import.
         """
         seen = reach(self.modules, sources)
         lines = [f"{n} {_digest(self.modules[n].data)}" for n in sorted(seen.inside)]
-        for path, data in sorted(self.support.items()):
-            if path.suffix != ".py":
-                lines.append(f"{path.name} {_digest(data)}")
+        tables = [*_sorted(self.files)]
+        tables += [(path.name, data) for path, data in sorted(self.support.items())]
+        lines += [f"{p} {_digest(data)}" for p, data in tables if not p.endswith(".py")]
         lines.append(platform.python_version())
         for name in sorted({*seen.outside, *SHOWN_BY} - sys.stdlib_module_names):
             lines.append(f"{name} {_version(name)}")
@@ -79,7 +80,8 @@ def view_of(book: Book, chapter: int, support: Mapping[Path, bytes]) -> View:
     """Return what the pages of a chapter may import."""
     tangled = book.snapshot(chapter).files
     files = {path: file.data for path, file in tangled.items()}
-    return View({**files, **dict(_stand_ins(book, set(files)))}, support)
+    files = {**book.settings.data_files(), **files}
+    return View({**files, **dict(_stand_ins(book, set(tangled)))}, support)
 
 
 def prune(folder: Path, keep: set[str]) -> None:
