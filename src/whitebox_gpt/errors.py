@@ -41,6 +41,22 @@ class GradientMismatchError(WhiteboxError, ArithmeticError):
     """A gradient that an independent measurement contradicts."""
 
 
+class TextError(WhiteboxError, ValueError):
+    """Text that cannot be a document, such as an empty one."""
+
+
+class VocabularyError(WhiteboxError, ValueError):
+    """A character or a token id that a vocabulary does not or must not hold."""
+
+
+class ShapeError(WhiteboxError, ValueError):
+    """Sizes that do not fit together, such as vectors of two lengths."""
+
+
+class RangeError(WhiteboxError, IndexError):
+    """An index beyond either end of a vector or a matrix."""
+
+
 class GrammarError(WhiteboxError, ValueError):
     """A program that is not arithmetic on numbers and names."""
 

@@ -1,0 +1,101 @@
+"""Count a graph before it is built, and refuse one that does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .errors import KindError, ResourceBudgetError, ShapeError, describe
+from .value import Value
+
+DEFAULT_BUDGET = 100_000  # operation nodes, some 12 MB of Values
+
+
+# Refuse what the budget does not cover
+def require_budget(
+    where: str, needed: int, budget: int, unit: str = "operation nodes"
+) -> None:
+    """Return if `budget` covers `needed`; call it before any operation.
+
+    Units:  those of `unit`; leaves are not counted.
+    Errors: ResourceBudgetError if more is needed; KindError if `budget` is
+            not an int of 0 or more.
+    Source: book/stage_05_vectors_matrices.md
+    """
+    if type(budget) is not int or budget < 0:
+        rule = "budget must be an int of 0 or more"
+        raise KindError(where, rule, describe(budget))
+    if needed > budget:
+        rule = f"the budget must cover {needed} {unit}"
+        raise ResourceBudgetError(where, rule, str(budget))
+
+
+# Refuse an operand of the wrong kind or size
+def require_kind(where: str, kind: type, **operands: object) -> None:
+    """Raise KindError unless every operand is of that kind."""
+    for name, operand in operands.items():
+        if not isinstance(operand, kind):
+            rule = f"{name} must be a {kind.__name__}"
+            raise KindError(where, rule, describe(operand))
+
+
+def require_size(where: str, rule: str, expected: int, got: int) -> None:
+    """Raise ShapeError, saying `rule = expected`, unless both agree."""
+    if got != expected:
+        raise ShapeError(where, f"{rule} = {expected}", str(got))
+
+
+# Count the nodes of products and sums
+def dot_nodes(n: int) -> int:
+    """Return the nodes of a dot product of length n >= 1."""
+    return n + (n - 1)  # products, then sums
+
+
+def matvec_nodes(m: int, n: int) -> int:
+    """Return the nodes of an (m, n) matrix times an (n,) vector."""
+    return m * dot_nodes(n)
+
+
+def matmul_nodes(m: int, n: int, p: int) -> int:
+    """Return the nodes of an (m, n) matrix times an (n, p) matrix."""
+    return m * p * dot_nodes(n)
+
+
+# Count every operation node once
+def count_operations(outputs: Iterable[Value], limit: int = 1_000_000) -> int:
+    """Return how many operation nodes `outputs` consist of, each counted once.
+
+    Cost:   O(V + E) time, O(V) memory; no recursion, so any depth will do.
+    Errors: ResourceBudgetError if there are more than `limit` nodes, leaves
+            included; KindError if an output is not a Value or `limit` not a
+            positive int.
+    Source: book/stage_05_vectors_matrices.md
+    """
+    stack = _require_outputs(outputs, limit)
+    seen = set(stack)
+    while stack and len(seen) <= limit:
+        for operand in stack.pop().parents:
+            if operand not in seen:
+                seen.add(operand)
+                stack.append(operand)
+    # Refuse to count beyond the limit
+    if len(seen) > limit:
+        rule = f"the graph must have at most {limit} nodes, leaves included"
+        mend = "Pass a larger limit if a graph of that size is meant."
+        raise ResourceBudgetError("count_operations", rule, "more", mend)
+    return sum(node.operation != "" for node in seen)
+
+
+def _require_outputs(outputs: Iterable[Value], limit: int) -> list[Value]:
+    if type(limit) is not int or limit < 1:
+        rule = "limit must be a positive int"
+        raise KindError("count_operations", rule, describe(limit))
+    mend = "For one Value z pass [z]; for a Matrix, the Values of its rows."
+    if not isinstance(outputs, Iterable):
+        rule = "outputs must be an iterable of Values"
+        raise KindError("count_operations", rule, describe(outputs), mend)
+    listed = list(outputs)
+    for i, output in enumerate(listed):
+        if not isinstance(output, Value):
+            rule = f"output {i} must be a Value"
+            raise KindError("count_operations", rule, describe(output), mend)
+    return listed
