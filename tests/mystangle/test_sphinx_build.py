@@ -106,13 +106,20 @@ def chunk(page: str, anchor: str) -> str:
     return found[0]
 
 
-def template(page: str, button: str) -> str:
-    """Return what a page keeps for a button to show."""
-    wanted = re.search(r'data-text="([^"]*)"', button)
-    assert wanted
-    found = re.findall(rf'<template id="{wanted[1]}">(.*?)</template>', page, re.DOTALL)
-    assert len(found) == 1
-    return str(found[0])
+def shown_by(page: str, name: str) -> list[str]:
+    """Return the code that the button for a chunk shows, piece by piece."""
+    buttons = re.findall(rf"<button [^>]*Show here: {name}[^>]*></button>", page)
+    assert len(buttons) == 1
+    from_ids = re.search(r'data-from="([^"]*)"', buttons[0])
+    assert from_ids
+    found = []
+    for wanted in from_ids[1].split():
+        kept = re.findall(rf'<template id="{wanted}">.*?</template>', page, re.DOTALL)
+        (code,) = (
+            kept or re.findall("<pre>.*?</pre>", chunk(page, wanted), re.DOTALL)[:1]
+        )
+        found.append(str(code))
+    return found
 
 
 def entry_of(index: str, term: str) -> str:
@@ -214,20 +221,22 @@ def test_chunks_are_found_by_the_search_and_by_roles(built: Built) -> None:
 def test_a_reference_can_be_expanded_in_place(built: Built) -> None:
     one, two = built.page("stage_01_greet"), built.page("stage_02_shout")
     root = chunk(one, "chunk--little-hello-py")
-    button = re.search(r"<button [^>]*Show here: Say hello[^>]*></button>", root)
+    # The copy button takes the text of a line: nothing may stand after the comment.
+    button = re.search(r"&lt;&lt;Say hello&gt;&gt;</span></a><button [^>]*>", root)
     assert button
     assert 'aria-expanded="false"' in button[0]
     assert 'data-indent="4"' in button[0]
-    # The copy button takes the text of a line: nothing may stand after the comment.
-    assert re.search(r"&lt;&lt;Say hello&gt;&gt;</span></a><button", root)
     # There is no button where there is nothing yet to show.
     assert root.count("<button") == 2
-    assert text_of(template(one, button[0])).startswith('text = "hello " + name * math')
-    outer = re.search(r"<button [^>]*Show here: Shout the greeting[^>]*>", two)
-    assert outer
-    inner = re.search(r"<button [^>]*Show here: Raise[^>]*>", template(two, outer[0]))
-    assert inner
-    assert text_of(template(two, inner[0])) == "loud = text.upper()"
+    assert text_of(shown_by(one, "Say hello")[0]).startswith('text = "hello " + name')
+    (outer,) = shown_by(two, "Shout the greeting")
+    assert outer.startswith("<pre>")  # it stands on this page
+    (inner,) = shown_by(two, "Raise the voice")
+    assert inner.startswith("<template")  # it stands on another one
+    assert text_of(inner) == "loud = text.upper()"
+    assert "<template" not in one
+    # No file holds that chunk before the second chapter.
+    assert "the file so far" not in chunk(one, "chunk--raise-the-voice")
     assert re.search(r'<script defer="defer" src="[^"]*mystangle.js', one)
     script = built.folder / "_build/html/_static/mystangle.js"
     assert script.stat().st_size < 5_000

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ..book import Book
 from ..judge import active
 from ..language import Piece, is_file
+from ..markdown import Chapter
 from .links import Link, Links, title_of
 from .states import States
 
@@ -22,17 +23,17 @@ STATUS = {
 
 @dataclass(frozen=True)
 class Hook:
-    """A reference line of a piece.
+    """A reference line of a piece, as a page shows it.
 
     `later` is the title of the chapter that fills it, if that is a later one; if not,
-    `text_id` is where a page keeps the text that may be shown in place.
+    `sources` are the ids of what the page holds of the chunk's text, piece by piece.
     """
 
     line_index: int
     indent: int
     link: Link
     later: str
-    text_id: str
+    sources: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ class Captions:
         self.book = book
         self.links = links
         self.states = states
+        self._active: dict[int, Mapping[str, tuple[Piece, ...]]] = {}
 
     def caption(self, piece: Piece) -> Caption:
         """Return what to show with a piece."""
@@ -98,14 +100,20 @@ class Captions:
             following=_step(self.links, piece, after[0], "below") if goes_on else None,
             replaced_in=self.links.to(replacing) if replacing else None,
             uses=tuple(self.links.to(u, u.name) for u in self._users(piece.name)),
-            hooks=tuple(self._hooks(piece)),
+            hooks=tuple(self._hooks(piece, piece.chapter)),
             replaced=tuple(self._replaced(piece)),
         )
 
-    def listing(self, piece: Piece) -> Listing:
-        """Return a piece's code."""
+    def listing(self, piece: Piece, page: Chapter) -> Listing:
+        """Return a piece's code as the page of a chapter shows it."""
         text = "\n".join(piece.body)
-        return Listing(self.links.to(piece), text, tuple(self._hooks(piece)))
+        return Listing(self.links.to(piece), text, tuple(self._hooks(piece, page)))
+
+    def active(self, number: int) -> Mapping[str, tuple[Piece, ...]]:
+        """Return the pieces of each chunk and file that hold as of a chapter."""
+        if number not in self._active:
+            self._active[number] = active(self.book.pieces, number)
+        return self._active[number]
 
     def digest(self, docname: str) -> str:
         """Return a digest of every caption on a page."""
@@ -141,23 +149,28 @@ class Captions:
         state, row = found
         return state.link(row, f"the file so far: {state.path}")
 
-    def _hooks(self, piece: Piece) -> Iterator[Hook]:
+    def _hooks(self, piece: Piece, page: Chapter) -> Iterator[Hook]:
         for reference in piece.references:
             name = reference.name
             first = self.book.history(name)[0]
-            is_later = first.chapter.number > piece.chapter.number
+            is_later = first.chapter.number > page.number
+            pieces = () if is_later else self.active(page.number)[name]
             yield Hook(
                 reference.line_index,
                 len(reference.indent),
                 self.links.to(first, name),
                 title_of(first.chapter) if is_later else "",
-                "" if is_later else self.links.text_id(name),
+                tuple(self._source(p, page) for p in pieces),
             )
+
+    def _source(self, piece: Piece, page: Chapter) -> str:
+        here = piece.chapter is page
+        return self.links.anchor(piece) if here else self.links.text_id(piece)
 
     def _replaced(self, piece: Piece) -> Iterator[Listing]:
         if piece.key == "replace":
-            before = active(self.book.pieces, piece.chapter.number - 1)
-            yield from map(self.listing, before[piece.name])
+            for old in self.active(piece.chapter.number - 1)[piece.name]:
+                yield self.listing(old, piece.chapter)
 
 
 def _step(links: Links, piece: Piece, other: Piece, near: str) -> Link:

@@ -1,10 +1,11 @@
-"""The texts that a page keeps, so that its references can be expanded in place."""
+"""The texts of other pages that a page keeps, to show its references in place."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..judge import active, contents
+from ..judge import contents
+from ..language import Piece
 from ..markdown import Chapter
 from .markup import Markup
 from .weaving import Weaving
@@ -13,24 +14,27 @@ from .weaving import Weaving
 def texts(weaving: Weaving, chapter: Chapter, markup: Markup) -> str:
     """Return the templates of a chapter's page, from which the script takes texts.
 
-    There is one for each chunk that a reference on the page can show, directly or
-    inside another, with all its pieces as of this chapter.
+    What stands on the page itself the script takes from there.
     """
-    chunks = active(weaving.book.pieces, chapter.number)
     found = []
-    for name in sorted(_shown(weaving, chapter)):
-        listings = map(weaving.captions.listing, chunks[name])
-        code = "".join(map(markup.listing, listings))
-        text_id = weaving.links.text_id(name)
+    for piece in _from_elsewhere(weaving, chapter):
+        code = markup.listing(weaving.captions.listing(piece, chapter))
+        text_id = weaving.links.text_id(piece)
         found.append(f'<template id="{text_id}">{code}</template>\n')
     return "".join(found)
 
 
-def _shown(weaving: Weaving, chapter: Chapter) -> Iterator[str]:
-    """Yield the names that the pieces of a page refer to, and those inside them."""
-    pieces = [p for p in weaving.book.pieces if p.chapter is chapter]
-    replaced = {p.name for p in pieces if p.key == "replace"}
-    before = active(weaving.book.pieces, chapter.number - 1)
-    pieces += [old for name in replaced for old in before[name]]
-    named = (reference.name for piece in pieces for reference in piece.references)
-    yield from contents(active(weaving.book.pieces, chapter.number), *named)
+def _from_elsewhere(weaving: Weaving, chapter: Chapter) -> Iterator[Piece]:
+    """Yield the pieces of other pages that a reference on this one can show.
+
+    It shows all of a chunk as of this chapter, and so do the references inside it.
+    """
+    here = [p for p in weaving.book.pieces if p.chapter is chapter]
+    before = weaving.captions.active(chapter.number - 1)
+    old = (p for new in here if new.key == "replace" for p in before[new.name])
+    named = {
+        reference.name for piece in [*here, *old] for reference in piece.references
+    }
+    chunks = weaving.captions.active(chapter.number)
+    for name in sorted(contents(chunks, *named)):
+        yield from (piece for piece in chunks[name] if piece.chapter is not chapter)

@@ -33,17 +33,15 @@ class Links:
         self.book = book
         self.names = tuple(dict.fromkeys(piece.name for piece in book.pieces))
         self._anchors = dict(_anchors(book))
-        self._text_ids = {
-            name: f"mystangle-text-{n}" for n, name in enumerate(self.names)
-        }
+        self._numbers = {piece: n for n, piece in enumerate(book.pieces)}
 
     def anchor(self, piece: Piece) -> str:
         """Return the id under which a piece can be linked to on its page."""
         return self._anchors[piece.chapter.docname, piece.cell.index]
 
-    def text_id(self, name: str) -> str:
-        """Return the id under which a page keeps the text of a chunk for its script."""
-        return self._text_ids[name]
+    def text_id(self, piece: Piece) -> str:
+        """Return the id under which a page keeps the text of another page's piece."""
+        return f"mystangle-text-{self._numbers[piece]}"
 
     def to(self, piece: Piece, text: str = "") -> Link:
         """Return a link to a piece; without a text it shows the chapter's title."""

@@ -69,7 +69,7 @@ class Markup:
         for hook in hooks:
             row = hook.line_index
             linked = self._linked(hook, changed[row])
-            if hook.text_id and is_site(self.builder):
+            if hook.sources and is_site(self.builder):
                 changed[row] = f'<span class="mystangle-row">{linked}{_button(hook)}'
                 changed[row + 1] = f"</span>{changed[row + 1]}"
             else:
@@ -89,9 +89,8 @@ class Markup:
 
 def _button(hook: Hook) -> str:
     """Return the button that shows a chunk in place; its sign is in the style sheet."""
-    name = escape(hook.link.text)
     return (
         '<button type="button" class="mystangle-expand" aria-expanded="false" '
-        f'aria-label="Show here: {name}" data-name="{name}" '
-        f'data-text="{hook.text_id}" data-indent="{hook.indent}"></button>'
+        f'aria-label="Show here: {escape(hook.link.text)}" '
+        f'data-from="{" ".join(hook.sources)}" data-indent="{hook.indent}"></button>'
     )

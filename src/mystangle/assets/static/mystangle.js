@@ -4,15 +4,30 @@
   const insets = new WeakMap();
   let count = 0;
 
+  // The code of one piece: from its figure on this page, or kept from another page.
+  const codeOf = (id) => {
+    const source = document.getElementById(id);
+    const code = new DocumentFragment();
+    const found = source.content ?? source.querySelector("pre");
+    code.append(...found.cloneNode(true).childNodes);
+    code.querySelectorAll(".mystangle-inset").forEach((inset) => inset.remove());
+    code.querySelectorAll(".mystangle-expand").forEach((button) => {
+      button.setAttribute("aria-expanded", "false");
+      button.removeAttribute("aria-controls");
+    });
+    return code;
+  };
+
   const makeInset = (button) => {
-    const { text, name, indent } = button.dataset;
+    const { from, indent } = button.dataset;
+    const name = button.previousElementSibling.textContent;
     const inset = document.createElement("span");
     inset.id = `mystangle-inset-${++count}`;
     inset.className = "mystangle-inset";
     inset.setAttribute("role", "group");
-    inset.setAttribute("aria-label", name);
+    inset.setAttribute("aria-label", name.replace(/^# <<|>>$/g, ""));
     inset.style.marginInlineStart = `${indent}ch`;
-    inset.append(document.getElementById(text).content.cloneNode(true));
+    inset.append(...from.split(" ").map(codeOf));
     button.closest(".mystangle-row").after(inset);
     button.setAttribute("aria-controls", inset.id);
     insets.set(button, inset);
