@@ -233,7 +233,8 @@ def test_a_reference_can_be_expanded_in_place(built: Built) -> None:
     assert outer.startswith("<pre>")  # it stands on this page
     (inner,) = shown_by(two, "Raise the voice")
     assert inner.startswith("<template")  # it stands on another one
-    assert text_of(inner) == "loud = text.upper()"
+    assert text_of(inner) == "loud = greet(name).upper()"
+    assert re.match(r'<pre>(<span></span>)?<span class="mystangle-row"><a ', outer)
     assert "<template" not in one
     # No file holds that chunk before the second chapter.
     assert "the file so far" not in chunk(one, "chunk--raise-the-voice")
@@ -316,12 +317,13 @@ def test_the_index_of_chunks_lists_every_piece(built: Built) -> None:
 def test_the_index_of_identifiers_has_definitions_and_uses(built: Built) -> None:
     entry = entry_of(built.html("identifiers"), "greet")
     assert text_of(entry) == (
-        "greet · function of little.hello Stage 01 · A greeting: little/hello.py "
-        "Stage 02 · A shout: Shout the greeting"
+        "greet · function of little.hello "
+        "Stage 01 · A greeting: little/hello.py, Raise the voice"
     )
     assert entry.count("<strong>") == 1
     assert "<strong><a" in entry
-    assert "math.ceil" in text_of(built.html("identifiers"))
+    uses = "Stage 01 · A greeting: Say hello Stage 02 · A shout: Say hello"
+    assert text_of(entry_of(built.html("identifiers"), "math.ceil")).endswith(uses)
 
 
 def test_no_page_asks_another_host_or_shows_the_machine(built: Built) -> None:

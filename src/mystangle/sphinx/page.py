@@ -161,7 +161,8 @@ def visit_code(self: HTML5Translator, node: chunk_code) -> None:
     start = len(self.body)
     with suppress(nodes.SkipNode):
         self.visit_literal_block(node)
-    lines = "".join(self.body[start:]).split("\n")
+    before, opening, code = "".join(self.body[start:]).partition("<pre>")
     markup = Markup(self.builder, self.builder.current_docname)
-    self.body[start:] = ["\n".join(markup.hooked(lines, node["hooks"]))]
+    lines = markup.hooked(code.split("\n"), node["hooks"])
+    self.body[start:] = [before + opening + "\n".join(lines)]
     raise nodes.SkipNode
