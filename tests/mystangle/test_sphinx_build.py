@@ -234,7 +234,7 @@ def test_a_reference_can_be_expanded_in_place(built: Built) -> None:
     (inner,) = shown_by(two, "Raise the voice")
     assert inner.startswith("<template")  # it stands on another one
     assert text_of(inner) == "loud = greet(name).upper()"
-    assert re.match(r'<pre>(<span></span>)?<span class="mystangle-row"><a ', outer)
+    assert re.match(r'<pre><span class="mystangle-row">(<span></span>)?<a ', outer)
     assert "<template" not in one
     # No file holds that chunk before the second chapter.
     assert "the file so far" not in chunk(one, "chunk--raise-the-voice")
