@@ -49,11 +49,13 @@ class KeepPunctuation(SphinxPostTransform):
 
     def run(self, **kwargs: Any) -> None:
         for formula in list(self.document.findall(nodes.math)):
-            after = formula.next_node(nodes.Text, descend=False, siblings=True)
-            closing = CLOSING.match(after) if after is not None else None
-            if closing and after is formula.parent[formula.parent.index(formula) + 1]:
+            around = formula.parent
+            place = next(i for i, node in enumerate(around) if node is formula) + 1
+            after = around[place] if place < len(around) else None
+            closing = CLOSING.match(after) if isinstance(after, nodes.Text) else None
+            if closing:
                 formula["closing"] = closing[0]
-                after.parent.replace(after, nodes.Text(after[closing.end() :]))
+                around[place] = nodes.Text(after[closing.end() :])
 
 
 def visit_inline(self: HTML5Translator, node: nodes.math) -> None:

@@ -60,6 +60,11 @@ def matmul_nodes(m: int, n: int, p: int) -> int:
     return m * p * dot_nodes(n)
 
 
+def linear_nodes(positions: int, c_in: int, c_out: int, bias: bool) -> int:
+    """Return the operation nodes of a linear layer at a number of positions."""
+    return positions * c_out * (dot_nodes(c_in) + bias)
+
+
 # Count every operation node once
 def count_operations(outputs: Iterable[Value], limit: int = 1_000_000) -> int:
     """Return how many operation nodes `outputs` consist of, each counted once.

@@ -57,6 +57,14 @@ class RangeError(WhiteboxError, IndexError):
     """An index beyond either end of a vector or a matrix."""
 
 
+class ParameterIdentityError(WhiteboxError, ValueError):
+    """A parameter that is not the one object, or not in the state, that it must be."""
+
+
+class StateMismatchError(WhiteboxError, ValueError):
+    """Loaded numbers whose names or shapes are not those of the model."""
+
+
 class GrammarError(WhiteboxError, ValueError):
     """A program that is not arithmetic on numbers and names."""
 

@@ -1,0 +1,78 @@
+"""Parameters: where each stands, which object it is, and its number by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+from .errors import ParameterIdentityError, WhiteboxError, describe
+from .linalg import Matrix, Vector
+from .value import Value, require_real
+
+
+# Give a parameter two identities
+class ParameterRef(NamedTuple):
+    """A parameter: the place where it stands, and the object that it is."""
+
+    name: str  # logical, such as mlp.fc1.weight[2,1]
+    value: Value  # physical
+
+
+# Refuse an alias, and what is no leaf
+def require_own_leaves(where: str, references: Iterable[ParameterRef]) -> None:
+    """Raise ParameterIdentityError unless each Value is a leaf with one name."""
+    names: dict[Value, str] = {}
+    for name, value in references:
+        if value.operation:
+            rule = f"{name} must be a leaf, which no operation made"
+            raise ParameterIdentityError(where, rule, describe(value))
+        if value in names:
+            rule = f"{name} must be an object of its own"
+            got = f"the one of {names[value]}"
+            raise ParameterIdentityError(where, rule, got)
+        names[value] = name
+
+
+# Compare the storage with the seal
+def require_same(
+    where: str, sealed: tuple[ParameterRef, ...], found: tuple[ParameterRef, ...]
+) -> None:
+    """Raise ParameterIdentityError unless names, objects and order are the sealed."""
+    if found == sealed:
+        return
+    for before, now in zip_longest(sealed, found):
+        if before is None or now is None or before.name != now.name:
+            rule = f"the next parameter must be {before.name if before else 'none'}"
+            got = now.name if now else "none"
+        elif before.value is not now.value:
+            rule, got = f"{now.name} must be the Value of the seal", "another"
+        else:
+            continue
+        mend = "Write numbers into the old Values; load_state does."
+        raise ParameterIdentityError(where, rule, got, mend)
+
+
+# Read nested lists against a tensor
+State = dict[str, list[float] | list[list[float]]]  # plain nested lists by name
+
+
+def read_numbers(
+    place: str, part: Matrix | Vector | Value, given: Any, wrong: list[str]
+) -> list[float]:
+    """Return the numbers of `given` in the order of `part`; collect what is wrong."""
+    if isinstance(part, Value):
+        try:
+            return [require_real("load_state", place, given)]
+        except WhiteboxError as error:
+            wrong.append(f"{error.expected}, not {error.got}")
+            return []
+    is_list = isinstance(given, (list, tuple))
+    if not is_list or len(given) != len(part):
+        got = f"one of {len(given)}" if is_list else describe(given)
+        wrong.append(f"{place} must be a list of {len(part)}, not {got}")
+        return []
+    parts: Iterable[Vector | Value] = part
+    pairs = zip(parts, given, strict=True)
+    read = [read_numbers(f"{place}[{i}]", *pair, wrong) for i, pair in enumerate(pairs)]
+    return [number for numbers in read for number in numbers]
