@@ -72,6 +72,13 @@ def test_only_a_run_without_fault_is_kept(tmp_path: Path) -> None:
     assert runner(tmp_path).run(bad, "u").ran
 
 
+def test_a_line_that_comes_in_pieces_is_one_line(tmp_path: Path) -> None:
+    pieces = "for piece in ('a', ' b', ' 1.5\\n'):\n    print(piece, end='', flush=True)"
+    pieces += "\n    time.sleep(0.3)"
+    (outputs,) = runner(tmp_path).run([Code(f"import time\n{pieces}")], "u").outputs
+    assert [output.text for output in outputs] == ["a b 1.5\n"]
+
+
 def test_outputs_from_the_cache_are_judged_again(tmp_path: Path) -> None:
     meant = [Code("1 / 0", raises="ZeroDivisionError")]
     assert not runner(tmp_path).run(meant, "u").faults

@@ -103,6 +103,7 @@ class Runner:
                 extra_arguments=["--IPKernelApp.log_level=ERROR"],
                 timeout=self.timeout,
                 allow_errors=True,
+                coalesce_streams=True,  # a line may come in pieces, at any place
                 record_timing=False,  # it would change the cache's key
                 on_cell_start=note_start,
             )
