@@ -73,8 +73,8 @@ def test_only_a_run_without_fault_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_line_that_comes_in_pieces_is_one_line(tmp_path: Path) -> None:
-    pieces = "for piece in ('a', ' b', ' 1.5\\n'):\n    print(piece, end='', flush=True)"
-    pieces += "\n    time.sleep(0.3)"
+    pieces = "for piece in ('a', ' b', ' 1.5\\n'):\n"
+    pieces += "    print(piece, end='', flush=True)\n    time.sleep(0.3)"
     (outputs,) = runner(tmp_path).run([Code(f"import time\n{pieces}")], "u").outputs
     assert [output.text for output in outputs] == ["a b 1.5\n"]
 
