@@ -122,7 +122,16 @@ def test_an_operand_used_twice_has_two_edges_to_two_places() -> None:
 def test_an_edge_that_passes_a_column_keeps_clear_of_its_boxes() -> None:
     a = Value(3.0, "a")
     picture = parsed(a * a + a)
-    assert sorted(map(len, curves(picture))) == [3, 3, 3, 5]
+    assert sorted(map(len, curves(picture))) == [4, 4, 4, 6]
+
+
+@given(graphs())
+def test_an_edge_ends_in_a_straight_piece_with_room_for_five_letters(
+    root: Value,
+) -> None:
+    for *_, (x, y), (tip_x, tip_y) in curves(parsed(root)):
+        assert y == tip_y
+        assert tip_x - 9 - x > 5 * 6.6  # a head, and letters of 11 px
 
 
 def test_a_box_tells_label_operation_and_data() -> None:

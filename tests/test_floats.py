@@ -129,6 +129,39 @@ def test_the_exact_sum_of_the_doubles_0_1_and_0_2_is_a_tie_above_0_3() -> None:
     assert bits_of(0.3) % 2 == 1 and bits_of(above) % 2 == 0
 
 
+def test_the_last_digit_of_0_1_plus_0_2_by_hand() -> None:
+    m = 0x1999999999999A
+    assert math.ldexp(m, -56) == 0.1 and math.ldexp(m, -55) == 0.2
+    assert 3 * m == 0x4CCCCCCCCCCCCE and divmod(3 * m, 4) == (0x13333333333333, 2)
+    assert math.ldexp(0x13333333333334, -54) == 0.1 + 0.2
+    assert Fraction(0.1 + 0.2) - Fraction(3, 10) == Fraction(4, 5) / 2**54
+    texts = [f"0.3000000000000000{digit}" for digit in range(10)]
+    near = [text for text in texts if float(text) == 0.1 + 0.2]
+    assert [text[-1] for text in near] == list("234567")
+    assert repr(0.1 + 0.2) == min(
+        near, key=lambda text: abs(Fraction(text) - Fraction(0.1 + 0.2))
+    )
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "inputs", "addition"),
+    [
+        ("0.1", "0.2", Fraction(3, 10), Fraction(1, 2)),
+        ("0.1", "0.1", Fraction(2, 5), Fraction(0)),
+        ("9007199254740992", "1", Fraction(0), Fraction(-1, 2)),
+        ("0.5", "0.25", Fraction(0), Fraction(0)),
+    ],
+)
+def test_inputs_and_addition_round_each_on_its_own(
+    left: str, right: str, inputs: Fraction, addition: Fraction
+) -> None:
+    result = float(left) + float(right)
+    came = Fraction(float(left)) + Fraction(float(right))
+    gap = Fraction(math.ulp(result))
+    assert (came - Fraction(left) - Fraction(right)) / gap == inputs
+    assert (Fraction(result) - came) / gap == addition
+
+
 @given(st.integers(-(2**51), 2**51), st.integers(-(2**51), 2**51))
 def test_sums_of_few_binary_digits_are_exact(j: int, k: int) -> None:
     assert Fraction(j / 1024 + k / 1024) == Fraction(j + k, 1024)

@@ -658,14 +658,34 @@ def test_the_default_limit_is_a_thousand_nodes() -> None:
 
 
 @pytest.mark.parametrize("limit", [True, 0, -1, 5.0, "5", None])
-def test_a_limit_that_is_no_positive_int_is_refused(limit: Any) -> None:
+def test_a_limit_that_is_no_int_or_below_1_is_refused(limit: Any) -> None:
     *_, z = first_graph()
     z.backward()
     before = gradients(in_order(z))
+    is_int = type(limit) is int
+    rule = "limit must be at least 1" if is_int else "limit must be an int"
     for method in (z.backward, z.zero_grad):
-        with pytest.raises(KindError, match="limit must be a positive int"):
+        with pytest.raises(DomainError if is_int else KindError, match=rule):
             method(limit=limit)
     assert gradients(in_order(z)) == before
+
+
+def test_the_root_gets_1_and_a_root_that_is_a_leaf_adds_it_up() -> None:
+    *_, z = first_graph()
+    alone = Value(5.0)
+    for passes in (1, 2, 3):
+        z.backward()
+        alone.backward()
+        assert (z.grad, alone.grad) == (1.0, float(passes))
+
+
+def test_a_third_pass_is_one_more_rounded_addition() -> None:
+    x = Value(1.0)
+    tenth = x * 0.1
+    for expected in (0.1, 0.2, 0.2 + 0.1):
+        tenth.backward()
+        assert x.grad == expected
+    assert Fraction(x.grad) != 3 * Fraction(0.1)
 
 
 # ----------------------------------------------------------------- depth and memory

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from .value import Value, topological_order
 
 BOX_WIDTH, BOX_HEIGHT = 132, 64
-COLUMN_WIDTH, ROW_HEIGHT = BOX_WIDTH + 60, BOX_HEIGHT + 20
+COLUMN_WIDTH, ROW_HEIGHT = BOX_WIDTH + 76, BOX_HEIGHT + 20
+STRAIGHT = 44  # the last piece of an edge, with room for a number above it
 
 Spot = Value | tuple[Value, int, int]  # a box, or where an edge passes
 Point = tuple[float, float]
@@ -38,8 +39,7 @@ class Drawing(str):
 def draw(root: Value, limit: int = 60) -> Drawing:
     """Return a picture of `root` and of all it was made from.
 
-    Errors: ResourceBudgetError if there are more than `limit` nodes;
-            KindError if `root` is not a Value.
+    Errors: those of `topological_order`.
     Source: book/stage_01_value_graph.md
     """
     order = topological_order(root, limit)
@@ -103,7 +103,7 @@ def _curve(edge: Edge, corners: dict[Spot, Point]) -> str:
     """Return an edge, drawn backwards from its arrow head."""
     tip_x, tip_y = corners[edge.consumer]
     tip_y += BOX_HEIGHT * (edge.side + 1) / (len(edge.consumer.parents) + 1)
-    to_x, to_y, path = tip_x, tip_y, "m-7,-4l7,4l-7,4"
+    to_x, to_y, path = tip_x - STRAIGHT, tip_y, f"H{tip_x:g}m-7,-4l7,4l-7,4"
     for spot in edge.spots:
         x, y = corners[spot][0] + BOX_WIDTH, corners[spot][1] + BOX_HEIGHT / 2
         half = (x + to_x) / 2

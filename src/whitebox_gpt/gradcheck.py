@@ -38,7 +38,7 @@ def forward_difference(f: Callable[[float], float], x: float, h: float) -> float
 def along(
     f: Callable[..., float], inputs: Sequence[float], i: int
 ) -> Callable[[float], float]:
-    """Return `f` as a function of input `i` alone, the others held where they are."""
+    """Return `f` as a function of input `i` alone, the others held."""
     return lambda x: f(*inputs[:i], x, *inputs[i + 1 :])
 
 
@@ -50,7 +50,9 @@ def central_gradient(
     Cost:   two evaluations of `f` for each input.
     Source: book/stage_02_chain_rule.md
     """
-    return [central_difference(along(f, inputs, i), x, h) for i, x in enumerate(inputs)]
+    functions = [along(f, inputs, i) for i in range(len(inputs))]
+    pairs = zip(functions, inputs, strict=True)
+    return [central_difference(function, x, h) for function, x in pairs]
 
 
 # Choose a step that grows with the input
@@ -93,13 +95,14 @@ def require_gradient(
     eta: float = 1e-6,
     tolerance: float = 1e-6,
 ) -> list[Comparison]:
-    """Return one comparison for each input, or raise if `gradient` is not that of `f`.
+    """Return a comparison for each input, or raise if `gradient` is not f's.
 
     Two gradients agree within the relative `tolerance`, or within 8 ulps of
     max(1, |f|) over h: below that, a central difference is noise.
     Cost:   2P + 1 evaluations of `f` for P inputs.
-    Errors: GradientMismatchError names the first input that disagrees; DomainError
-            if the lengths differ, `f` is not finite or a step does not move its input.
+    Errors: GradientMismatchError names the first input that disagrees;
+            DomainError if the lengths differ, `f` is not finite or a step does
+            not move its input.
     Source: book/stage_03_scalar_primitives.md
     """
     # Refuse a question that has no answer

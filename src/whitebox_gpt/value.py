@@ -13,7 +13,8 @@ class Value:
 
     Fields: data   the number; an optimizer may overwrite it, so every later
                    boundary checks it again;
-            label  a name for people, possibly empty.
+            label  a name for people, possibly empty;
+            grad   from stage 02 on, how fast a result grows with this node.
     Errors: KindError if `data` is not a real number;
             DomainError if it is not finite.
     Source: book/stage_01_value_graph.md
@@ -163,8 +164,8 @@ class Value:
         if the pass fails, every gradient is what it was.
         Cost:   O(V + E) time, O(V) memory.
         Errors: ResourceBudgetError if there are more than `limit` nodes;
-                DomainError if a gradient is not finite;
-                KindError if `limit` is not a positive int.
+                DomainError if a gradient is not finite or `limit` is below 1;
+                KindError if `limit` is not an int.
         Source: book/stage_02_chain_rule.md
         """
         order = topological_order(self, limit)
@@ -187,7 +188,7 @@ class Value:
         """Set `grad` to 0 here and in all that `self` was made from.
 
         Errors: ResourceBudgetError if there are more than `limit` nodes;
-                KindError if `limit` is not a positive int.
+                KindError if `limit` is not an int, DomainError if it is below 1.
         Source: book/stage_02_chain_rule.md
         """
         for node in topological_order(self, limit):
@@ -306,17 +307,19 @@ def topological_order(root: Value, limit: int = 1_000) -> list[Value]:
 
     Cost:   O(V + E) time, O(V) memory; no recursion, so any depth will do.
     Errors: ResourceBudgetError if there are more than `limit` nodes, leaves
-            included; KindError if `root` is not a Value or `limit` not a
-            positive int.
+            included; KindError if `root` is not a Value or `limit` not an
+            int; DomainError if `limit` is below 1.
     Source: book/stage_01_value_graph.md
     """
     # Refuse a root or a limit of the wrong kind
     if not isinstance(root, Value):
         rule = "root must be a Value"
         raise KindError("topological_order", rule, describe(root))
-    if type(limit) is not int or limit < 1:
-        rule = "limit must be a positive int"
-        raise KindError("topological_order", rule, describe(limit))
+    if type(limit) is not int:
+        raise KindError("topological_order", "limit must be an int", describe(limit))
+    if limit < 1:
+        rule = "limit must be at least 1"
+        raise DomainError("topological_order", rule, describe(limit))
     order: dict[Value, None] = {}
     path = [root]
     for _ in range(2 * limit - 1):

@@ -10,7 +10,7 @@ from ..errors import WhiteboxError
 def observe(
     claim: str, got: object, expected: object, ulps: float = 0.0, form: str = ""
 ) -> None:
-    """Print `claim = got`; end the program with status 1 if it is not as expected.
+    """Print `claim = got`; end the program with status 1 at a surprise.
 
     `ulps`  how many units in the last place of `expected` a float may be off;
     `form`  how `got` is printed, as in an f-string.
@@ -20,7 +20,8 @@ def observe(
     if isinstance(got, float) and isinstance(expected, float):
         agrees = abs(got - expected) <= ulps * math.ulp(expected)
     if not agrees:
-        raise SystemExit(f"sanity check: FAIL, {claim} must be {expected}, got {got}")
+        fault = f"{claim} must be {expected}, got {got}"
+        raise SystemExit(f"sanity check: FAIL, {fault}")
 
 
 # Return the text of a refusal

@@ -9,7 +9,7 @@ from . import observe, refusal
 
 # Write the function again without a graph
 def scalar_function(x: float) -> float:
-    """Return log(exp(x)) + max(x, 0)**2 in plain floats, sharing no code with Value."""
+    """Return log(exp(x)) + max(x, 0)**2 in floats, sharing no code with Value."""
     return math.log(math.exp(x)) + max(x, 0.0) ** 2
 
 
