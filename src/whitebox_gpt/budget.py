@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .errors import KindError, ResourceBudgetError, ShapeError, describe
+from .errors import DomainError, KindError, ResourceBudgetError, ShapeError, describe
 from .value import Value
 
 DEFAULT_BUDGET = 100_000  # operation nodes, some 12 MB of Values
@@ -18,12 +18,13 @@ def require_budget(
 
     Units:  those of `unit`; leaves are not counted.
     Errors: ResourceBudgetError if more is needed; KindError if `budget` is
-            not an int of 0 or more.
+            not an int, DomainError if it is below 0.
     Source: book/stage_05_vectors_matrices.md
     """
-    if type(budget) is not int or budget < 0:
-        rule = "budget must be an int of 0 or more"
-        raise KindError(where, rule, describe(budget))
+    if type(budget) is not int:
+        raise KindError(where, "budget must be an int", describe(budget))
+    if budget < 0:
+        raise DomainError(where, "budget must be at least 0", describe(budget))
     if needed > budget:
         rule = f"the budget must cover {needed} {unit}"
         raise ResourceBudgetError(where, rule, str(budget))
@@ -71,8 +72,8 @@ def count_operations(outputs: Iterable[Value], limit: int = 1_000_000) -> int:
 
     Cost:   O(V + E) time, O(V) memory; no recursion, so any depth will do.
     Errors: ResourceBudgetError if there are more than `limit` nodes, leaves
-            included; KindError if an output is not a Value or `limit` not a
-            positive int.
+            included; KindError if an output is not a Value or `limit` not an
+            int; DomainError if `limit` is below 1.
     Source: book/stage_05_vectors_matrices.md
     """
     stack = _require_outputs(outputs, limit)
@@ -91,9 +92,11 @@ def count_operations(outputs: Iterable[Value], limit: int = 1_000_000) -> int:
 
 
 def _require_outputs(outputs: Iterable[Value], limit: int) -> list[Value]:
-    if type(limit) is not int or limit < 1:
-        rule = "limit must be a positive int"
-        raise KindError("count_operations", rule, describe(limit))
+    if type(limit) is not int:
+        raise KindError("count_operations", "limit must be an int", describe(limit))
+    if limit < 1:
+        rule = "limit must be at least 1"
+        raise DomainError("count_operations", rule, describe(limit))
     mend = "For one Value z pass [z]; for a Matrix, the Values of its rows."
     if not isinstance(outputs, Iterable):
         rule = "outputs must be an iterable of Values"
