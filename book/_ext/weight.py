@@ -1,0 +1,166 @@
+"""Make the built site light: no needless script, style or glyph.
+
+Style sheets lose the rules for classes that no page and no script names; fonts lose the
+characters that no page shows.  What the theme's makers need and readers do not is not
+shipped.  All is computed from the built pages, so a new chapter needs no new list.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import cache
+from html import unescape
+from pathlib import Path
+from zlib import crc32
+
+from fontTools.subset import Options, Subsetter
+from fontTools.ttLib import TTFont
+
+# The theme's icons come with its style sheet; this script (1.4 MB) draws them again.
+NEEDLESS = ("scripts/fontawesome.js", "**/*.map", "**/*.ttf", "**/*-macros.html")
+ONLY_IN = {"search.html": r"searchtools|language_data|searchindex"}
+SCRIPT = re.compile(r"[ \t]*<script\b(?![^>]*data-cfasync)[^>]*>.*?</script>\n?", re.S)
+ICON_SCRIPT = re.compile(
+    r"\s*<(?:script|link)\b[^>]*\bfontawesome\.js[^>]*>(</script>)?"
+)
+CLASSES = re.compile(r'\bclass="([^"]*)"')
+MATHS = re.compile(r"<math\b.*?</math>", re.S)
+ANNOTATION = re.compile(r"<annotation\b.*?</annotation>|<[^>]*>", re.S)
+STATIC_LINK = re.compile(r'\b(href|src)="([^"?]*_static/)([^"?]+)\?[^"]*"')
+ICON = re.compile(r"\\(f[0-9a-f]{3})\b", re.I)
+# In a selector: what may hold without its classes, and what is no class.
+LOOSE = re.compile(
+    r""":(?:not|is|where|has)\([^()]*(?:\([^()]*\)[^()]*)*\)|"[^"]*"|'[^']*'"""
+)
+CLASS = re.compile(r"\.((?:[\w-]|\\.)+)")
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
+COMMA = re.compile(r",(?![^(\[]*[)\]])")
+TOKEN = re.compile(r"""[{};]|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\\.|url\([^)"']*\)""")
+
+
+def lighten(out: Path) -> None:
+    """Do all of it to the site below `out`; a second time changes nothing."""
+    static = out / "_static"
+    for pattern in NEEDLESS:
+        for file in static.glob(pattern):
+            file.unlink()
+    pages = {page: page.read_text("utf-8") for page in out.rglob("*.html")}
+    scripts = [script.read_text("utf-8") for script in static.rglob("*.js")]
+    names = {name for text in pages.values() for found in CLASSES.findall(text)
+             for name in unescape(found).split()}  # fmt: skip
+    names.update(name for text in scripts for name in re.findall(r"[\w-]+", text))
+    icons: set[str] = set()
+    for sheet in static.rglob("*.css"):
+        css = purged(sheet.read_text("utf-8"), names)
+        sheet.write_text(css, "utf-8")
+        icons.update(chr(int(code, 16)) for code in ICON.findall(css))
+    for font in static.glob("vendor/fontawesome/**/*.woff2"):
+        font.write_bytes(subset(font.read_bytes(), "".join(sorted(icons))))
+    for font in static.glob("fonts/*-math.woff2"):
+        font.write_bytes(subset(font.read_bytes(), characters(pages.values())))
+    for page, text in pages.items():
+        name = page.relative_to(out).as_posix()
+        light = versioned(scripts_last(ICON_SCRIPT.sub("", text), name), static)
+        if light != text:
+            page.write_text(light, "utf-8")
+
+
+def scripts_last(text: str, name: str) -> str:
+    """Move the head's scripts, in their order, behind the page that they work on."""
+    head, found, body = text.partition("</head>")
+    scripts = SCRIPT.findall(head)
+    for page, only in ONLY_IN.items():
+        scripts = [s for s in scripts if page == name or not re.search(only, s)]
+    rest, closing, tail = body.rpartition("</body>")
+    return SCRIPT.sub("", head) + found + rest + "".join(scripts) + closing + tail
+
+
+def versioned(text: str, static: Path) -> str:
+    """Name in each link to a style sheet or script what the file now holds."""
+
+    def renamed(link: re.Match[str]) -> str:
+        return f'{link[1]}="{link[2]}{link[3]}?v={digest(static / link[3])}"'
+
+    return STATIC_LINK.sub(renamed, text)
+
+
+@cache
+def digest(file: Path) -> str:
+    return f"{crc32(file.read_bytes()):08x}" if file.is_file() else "0"
+
+
+def purged(css: str, names: set[str]) -> str:
+    """Return a style sheet without the rules that need a class not in `names`."""
+    kept = []
+    for prelude, block in rules(COMMENT.sub("", css)):
+        if block is None:
+            kept.append(prelude)
+        elif prelude.startswith(("@media", "@supports", "@layer", "@container")):
+            inner = purged(block, names)
+            kept += [f"{prelude}{{{inner}}}"] if inner else []
+        elif prelude.startswith("@"):
+            kept.append(f"{prelude}{{{block}}}")
+        else:
+            used = [each for each in COMMA.split(prelude) if possible(each, names)]
+            kept += [f"{','.join(used)}{{{block}}}"] if used else []
+    return "".join(kept)
+
+
+def possible(selector: str, names: set[str]) -> bool:
+    """Return whether all classes that a selector asks for are in `names`."""
+    found = CLASS.findall(LOOSE.sub("", selector))
+    return all(name.replace("\\", "") in names for name in found)
+
+
+def rules(css: str) -> Iterator[tuple[str, str | None]]:
+    """Yield each rule's prelude and block; a statement such as @import has no block."""
+    start = depth = opened = 0
+    for token in TOKEN.finditer(css):
+        sign, place = token[0], token.start()
+        if sign == "{":
+            depth += 1
+            opened = place if depth == 1 else opened
+        elif sign == "}":
+            depth -= 1
+            if depth == 0:
+                block = css[opened + 1 : place].strip()
+                yield css[start:opened].strip(), block
+                start = place + 1
+        elif sign == ";" and depth == 0:
+            yield css[start : place + 1].strip(), None
+            start = place + 1
+
+
+def characters(pages: Iterable[str]) -> str:
+    """Return the characters that formulas show, slanted letters included."""
+    shown = (ANNOTATION.sub("", m) for text in pages for m in MATHS.findall(text))
+    upright = set(unescape("".join(shown)))
+    return "".join(sorted(upright | {slanted(each) for each in upright}))
+
+
+def slanted(character: str) -> str:
+    """Return the letter that a browser shows where a formula has this one alone."""
+    name = unicodedata.name(character, "").partition(" LETTER ")
+    alphabet = name[0].removeprefix("LATIN ").removeprefix("GREEK ")
+    try:
+        return unicodedata.lookup(f"MATHEMATICAL ITALIC {alphabet} {name[2]}")
+    except KeyError:
+        return "\N{PLANCK CONSTANT}" if character == "h" else character
+
+
+@cache
+def subset(font: bytes, shown: str) -> bytes:
+    """Return a WOFF2 font with what is needed to show these characters."""
+    options = Options(flavor="woff2", layout_features=["*"], notdef_outline=True)
+    options.name_IDs = ["*"]
+    made = TTFont(io.BytesIO(font), recalcTimestamp=False)
+    subsetter = Subsetter(options)
+    subsetter.populate(text=shown)
+    subsetter.subset(made)
+    made.flavor = "woff2"
+    written = io.BytesIO()
+    made.save(written)
+    return written.getvalue()
