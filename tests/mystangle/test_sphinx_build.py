@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -282,7 +283,7 @@ def test_the_page_of_a_file_says_what_its_chapter_changed(built: Built) -> None:
     code = re.search(r"<pre[^>]*>.*</pre>", state, re.DOTALL)
     assert code
     plain = re.sub(r'<span class="mystangle-gutter">.*?</span>', "", code[0])
-    plain = re.sub(r"<[^>]+>", "", plain).replace("&quot;", '"')
+    plain = unescape(re.sub(r"<[^>]+>", "", plain))
     assert plain == (built.folder / "src/little/hello.py").read_text("utf-8")
 
 

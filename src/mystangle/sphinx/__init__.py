@@ -3,6 +3,12 @@
 Add `mystangle.sphinx` to the extensions of a Jupyter Book.  `jupyter-book build` then
 tangles the chapters before it reads a page, runs the cells of a chapter against the
 package as tangled through that chapter, and fails on any warning.
+
+On the site each chunk has a caption, its references open in place, and pages are
+added: each tangled file after each chapter that changed it, an index of chunks and one
+of identifiers.  Prose links to them by roles: {mystangle:chunk}`Name`,
+{mystangle:file}`package/module.py` (as it stands after the page's chapter),
+{mystangle:name}`package.module.name`.
 """
 
 from __future__ import annotations
