@@ -82,6 +82,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     shutil.copytree(LITTLE, folder)
     shutil.copy(ROOT / "_config.yml", folder)
     shutil.copytree(ROOT / "book/_ext", folder / "book/_ext")
+    for named_by_the_settings in (ROOT / "book").glob("*.bib"):
+        shutil.copy(named_by_the_settings, folder / "book")
     result = Book(folder).build()
     assert result.status == 0, "\n".join(result.lines)
     return result
@@ -291,6 +293,7 @@ def test_roles_lead_to_files_and_names(built: Built) -> None:
     hello = "../tangled/little/hello"
     assert f'href="{hello}/stage_01_greet.html"' in built.page("stage_01_greet")
     assert f'href="{hello}/stage_02_shout.html"' in built.page("index")
+    assert re.search(r'href="../chunks.html"><span[^>]*>index<', built.page("index"))
     paragraph = re.search(r"<p>The file is now.*", built.page("stage_01_greet"))
     assert paragraph
     assert 'href="#chunk--little-hello-py"' in paragraph[0]

@@ -8,7 +8,8 @@ On the site each chunk has a caption, its references open in place, and pages ar
 added: each tangled file after each chapter that changed it, an index of chunks and one
 of identifiers.  Prose links to them by roles: {mystangle:chunk}`Name`,
 {mystangle:file}`package/module.py` (as it stands after the page's chapter),
-{mystangle:name}`package.module.name`.
+{mystangle:name}`package.module.name`, {mystangle:index}`chunks` and
+{mystangle:index}`identifiers`.
 """
 
 from __future__ import annotations

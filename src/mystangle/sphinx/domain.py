@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from docutils import nodes  # type: ignore[import-untyped]
 from docutils.nodes import Element  # type: ignore[import-untyped]
 from sphinx.addnodes import pending_xref
 from sphinx.builders import Builder
@@ -15,6 +16,7 @@ from sphinx.util.nodes import make_refnode
 from sphinx.util.typing import RoleFunction
 
 from ..language import is_file
+from .indexes import INDEXES
 from .links import Link
 from .markup import is_site
 from .weaving import WEAVINGS, Weaving
@@ -34,6 +36,7 @@ class ChunkDomain(Domain):
         "chunk": XRefRole(warn_dangling=True),
         "file": XRefRole(warn_dangling=True),
         "name": XRefRole(warn_dangling=True),
+        "index": XRefRole(warn_dangling=True, innernodeclass=nodes.inline),
     }
     initial_data: dict[str, Any] = {"keys": {}}  # noqa: RUF012
     # Whether this build has read or removed a page.
@@ -82,6 +85,8 @@ class ChunkDomain(Domain):
         contnode: Element,
     ) -> Element | None:
         """Return the link that a reference stands for."""
+        if typ == "index" and target in INDEXES and not is_site(builder):
+            return contnode
         link = self._target(typ, target, fromdocname, builder)
         if link is None:
             return None
@@ -94,6 +99,8 @@ class ChunkDomain(Domain):
         if typ == "piece":
             docname, _, anchor = target.partition("#")
             return Link(docname, anchor, "")
+        if typ == "index":
+            return INDEXES.get(target)
         if typ == "name":
             return self._definitions.get(target)
         chapter = self.weaving.chapters.get(fromdocname)

@@ -49,7 +49,7 @@ def add_to_page(
         markup = Markup(app.builder, pagename)
         context["body"] += texts(weaving, chapter, markup)
     context["sidebars"] = [*(context.get("sidebars") or []), "mystangle-indexes.html"]
-    context["mystangle_indexes"] = [indexes.CHUNKS, indexes.IDENTIFIERS]
+    context["mystangle_indexes"] = list(indexes.INDEXES.values())
 
 
 def _pages(weaving: Weaving, app: Sphinx) -> Iterator[tuple[str, str, str]]:

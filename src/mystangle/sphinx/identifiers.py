@@ -54,7 +54,12 @@ def identifiers_of(book: Book, states: States) -> tuple[Identifier, ...]:
         name = full.removeprefix(f"{module}.") if module else full
         used = sort(index.uses.get(full, set()) - defined)
         found.append(Identifier(module, name, kind, sort(defined), used))
-    return tuple(sorted(found, key=lambda i: (i.name.casefold(), i.name, i.module)))
+    return tuple(sorted(found, key=_by_name))
+
+
+def _by_name(entry: Identifier) -> tuple[str, str]:
+    """Return what entries are sorted by: marks of privacy count last."""
+    return entry.name.strip("_").casefold(), entry.full
 
 
 @dataclass(frozen=True)

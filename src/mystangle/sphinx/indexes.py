@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from html import escape
 from itertools import groupby
@@ -15,6 +16,7 @@ from .weaving import Weaving
 
 CHUNKS = Link("chunks", "", "Index of chunks")
 IDENTIFIERS = Link("identifiers", "", "Index of identifiers")
+INDEXES = {link.docname: link for link in (CHUNKS, IDENTIFIERS)}
 
 
 def chunks(weaving: Weaving, markup: Markup) -> str:
@@ -108,12 +110,25 @@ def _by_chapter(entry: Identifier, weaving: Weaving, markup: Markup) -> Iterator
     marked.sort(key=lambda m: (m[0].chapter.number, not m[1]))
     for _, group in groupby(marked, key=lambda m: m[0].chapter.number):
         found = list(group)
+        names = list(dict.fromkeys(piece.name for piece, _ in found))
+        found.sort(key=lambda m: names.index(m[0].name))
         title = escape(title_of(found[0][0].chapter))
+        count: Counter[str] = Counter()
         links = []
         for piece, defines in found:
-            link = markup.link(weaving.links.to(piece, piece.name))
+            count[piece.name] += 1
+            link = _mention(piece, count[piece.name], weaving, markup)
             links.append(f"<strong>{link}</strong>" if defines else link)
         yield f"<dd>{title}: {', '.join(links)}</dd>\n"
+
+
+def _mention(piece: Piece, number: int, weaving: Weaving, markup: Markup) -> str:
+    """Return a link to a piece: only the first of several in a row has the name."""
+    to = weaving.links.to(piece, piece.name)
+    if number == 1:
+        return markup.link(to)
+    named = f'aria-label="{escape(piece.name)} ({number})"'
+    return markup.link(to, f"({number})", named)
 
 
 def _in_chapter(piece: Piece) -> str:

@@ -77,9 +77,9 @@ def _rows(state: State, links: Links, markup: Markup) -> str:
 
 
 def _number(line: Line, row: int, width: int, links: Links, markup: Markup) -> str:
-    number = f"{row + 1:>{width}}"
+    number = str(row + 1)
+    indent = " " * (width - len(number))
     if line.piece is None:
-        return number
-    name = escape(line.piece.name)
-    there = f'title="{name}" aria-label="Line {row + 1}, from {name}"'
-    return markup.link(links.to(line.piece), number, there)
+        return indent + number
+    there = f'title="{escape(line.piece.name)}"'
+    return indent + markup.link(links.to(line.piece), number, there)

@@ -26,7 +26,7 @@
     inset.className = "mystangle-inset";
     inset.setAttribute("role", "group");
     inset.setAttribute("aria-label", name.replace(/^# <<|>>$/g, ""));
-    inset.style.marginInlineStart = `${indent}ch`;
+    inset.style.setProperty("--mystangle-indent", `${indent}ch`);
     inset.append(...from.split(" ").map(codeOf));
     button.closest(".mystangle-row").after(inset);
     button.setAttribute("aria-controls", inset.id);
