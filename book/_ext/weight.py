@@ -135,9 +135,12 @@ def rules(css: str) -> Iterator[tuple[str, str | None]]:
 
 
 def characters(pages: Iterable[str]) -> str:
-    """Return the characters that formulas show, slanted letters included."""
+    """Return the characters that formulas show, slanted letters included.
+
+    The root sign stands in no text: browsers draw it for `<msqrt>` and `<mroot>`.
+    """
     shown = (ANNOTATION.sub("", m) for text in pages for m in MATHS.findall(text))
-    upright = set(unescape("".join(shown)))
+    upright = set(unescape("".join(shown))) | {"\N{SQUARE ROOT}"}
     return "".join(sorted(upright | {slanted(each) for each in upright}))
 
 
