@@ -193,7 +193,7 @@ def test_outputs_come_from_the_package_as_of_the_chapter(built: Built) -> None:
 
 def test_a_later_module_is_not_there_yet(built: Built) -> None:
     page = text_of(built.page("stage_01_greet"))
-    assert "little.shout is begun in stage_02_shout; this page stands before it" in page
+    assert "ModuleNotFoundError: No module named 'little.shout'" in page
 
 
 def test_an_error_is_shown_short(built: Built) -> None:
@@ -372,6 +372,26 @@ def test_a_new_piece_rewrites_the_captions_of_other_pages(book: Book) -> None:
     assert "goes on in Stage 02 · A cry" in text_of(first)
 
 
+def test_outputs_follow_the_package_however_it_is_reached(book: Book) -> None:
+    book.edit(
+        GREET,
+        'greet("")\n',
+        "import pydoc\n\npydoc.locate('little.hello.greet')('Bo')\n",
+    )
+    assert "'hello Bo'" in text_of(book.build().page("stage_01_greet"))
+    book.edit(GREET, '"hello " + name * math', '"good day " + name * math')
+    result = book.build()
+    assert result.ran == [GREET]  # the second chapter replaces that chunk
+    assert "'good day Bo'" in text_of(result.page("stage_01_greet"))
+
+
+def test_a_new_file_of_a_later_chapter_reruns_that_chapter_alone(book: Book) -> None:
+    more = "```{code-cell} python\n#| file: little/more.py\nMORE = 1\n```\n\n"
+    book.edit(SHOUT, "# Stage 02 · A shout\n", f"# Stage 02 · A shout\n\n{more}")
+    result = book.build()
+    assert (result.status, result.ran) == (0, [SHOUT])
+
+
 def test_prose_and_tags_rerun_nothing(book: Book) -> None:
     book.edit(GREET, "Now it runs:", "Now, at last, it runs:")
     book.edit(GREET, "from pictures", ":tags: [hide-input]\n\nfrom pictures")
@@ -379,10 +399,10 @@ def test_prose_and_tags_rerun_nothing(book: Book) -> None:
     assert (result.status, result.ran) == (0, [])
 
 
-def test_a_changed_helper_reruns_the_pages_that_import_it(book: Book) -> None:
+def test_a_changed_helper_reruns_every_page(book: Book) -> None:
     book.edit("book/helpers/pictures.py", "a dot", "a spot")
     result = book.build()
-    assert result.ran == [GREET]
+    assert result.ran == [GREET, SHOUT]
     assert 'aria-label="a spot"' in result.page("stage_01_greet")
 
 
@@ -436,7 +456,7 @@ def test_failing_cells_are_all_listed(book: Book) -> None:
         error = "ZeroDivisionError: division by zero"
         assert one.startswith(f"{GREET}:{fails + 1}: `1 / 0` must run, got {error}")
         assert two.startswith(f"{GREET}:{never + 1}: ")
-        assert "must raise ImportError, got no error" in two
+        assert "must raise ModuleNotFoundError, got no error" in two
         assert three.startswith(f"{GREET}:{bare - 1}: a cell that must fail names")
         assert four.startswith(f"{SHOUT}:{named + 2}: the cell must raise KeyError")
         assert "got ValueError: greet: name must not be empty" in four
@@ -463,9 +483,25 @@ def test_a_hand_edit_is_refused(book: Book) -> None:
     result = book.build()
     assert result.status != 0
     assert "src/little/hello.py" in "\n".join(result.lines)
-    assert "mystangle tangle --force" in result.last(1)[0]
+    assert "mystangle tangle --force" in "\n".join(result.lines)
+    assert result.last(1)[0].startswith("src/little/hello.py: was edited by hand")
     assert "Traceback" not in "\n".join(result.lines)
     assert book.folder.joinpath("src/little/hello.py").read_text("utf-8") == edited
+
+
+def test_a_page_that_asks_for_what_is_to_come_says_so_once(book: Book) -> None:
+    early = book.edit(GREET, ":raises: ModuleNotFoundError\n\n", "")
+    book.edit(GREET, "from pictures import Dot\n\n", "")
+    gone = book.edit(GREET, "Dot()\n", "raise SystemExit('gone')\n")
+    result = book.build()
+    assert result.status != 0
+    one, two = (x for x in result.lines if x.startswith(f"{GREET}:"))
+    assert one == (
+        f"{GREET}:{early}: `import little.shout` must run, got ModuleNotFoundError: No "
+        "module named 'little.shout' (little.shout is begun in book/stage_02_shout; "
+        "this page stands before it) [mystangle.cell]"
+    )
+    assert two.startswith(f"{GREET}:{gone}: `raise SystemExit('gone')` must run")
 
 
 def test_a_path_of_the_machine_is_refused(book: Book) -> None:

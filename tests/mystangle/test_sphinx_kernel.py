@@ -62,6 +62,36 @@ def test_every_cell_is_run_and_every_fault_is_found(tmp_path: Path) -> None:
     assert not any("Traceback" in text for text in shown)
 
 
+def test_what_ipython_only_prints_is_a_fault_too(tmp_path: Path) -> None:
+    cells = [
+        Code("x = 1\n%nomagic 3\ny = 2"),
+        Code("%%nope\n1"),
+        Code("%timeit -zzz 1"),
+        Code("%nomagic", raises="UsageError"),
+        Code("import sys\nprint('no UsageError: here', file=sys.stderr)"),
+    ]
+    result = runner(tmp_path).run(cells, "u")
+    assert [(f.index, f.row) for f in result.faults] == [(0, 1), (1, 0), (2, 0)]
+    assert "Cell magic `%%nope` not found" in result.faults[1].message
+    assert result.faults[0].message == (
+        "`%nomagic 3` must run, got UsageError: Line magic function `%nomagic` not "
+        "found."
+    )
+    assert runner(tmp_path).run(cells, "u").ran
+
+
+def test_an_exit_is_an_error_like_others_and_shows_no_more(tmp_path: Path) -> None:
+    cells = [Code("raise SystemExit('bye')", raises="SystemExit"), Code("exit_ = 1")]
+    result = runner(tmp_path).run(cells, "u")
+    assert not result.faults
+    (error,) = result.outputs[0]
+    assert error.output_type == "error"
+    (fault,) = runner(tmp_path).run([Code("raise SystemExit(2)")], "u").faults
+    assert fault.message == "`raise SystemExit(2)` must run, got SystemExit: 2"
+    (fault,) = runner(tmp_path).run([Code("1\nraise SystemExit(2)")], "u").faults
+    assert fault.message == "the cell must run, got SystemExit: 2"
+
+
 def test_only_a_run_without_fault_is_kept(tmp_path: Path) -> None:
     good, bad = [Code("print(6 * 7)")], [Code("1 / 0")]
     assert runner(tmp_path).run(good, "u").ran
@@ -87,11 +117,14 @@ def test_outputs_from_the_cache_are_judged_again(tmp_path: Path) -> None:
     assert "must raise KeyError, got ZeroDivision" in result.faults[0].message
 
 
-def test_a_cell_that_does_not_end_and_a_kernel_that_dies(tmp_path: Path) -> None:
+def test_a_cell_that_does_not_end_and_a_kernel_that_dies(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     slow = runner(tmp_path, timeout=1).run([Code("1"), Code("while True: pass")], "u")
     assert [(f.index, "within 1 s" in f.message) for f in slow.faults] == [(1, True)]
     dead = runner(tmp_path).run([Code("1"), Code("import os\nos._exit(3)")], "u")
     assert [(f.index, "died" in f.message) for f in dead.faults] == [(1, True)]
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def test_the_path_comes_first_and_nothing_is_written_to_it(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -21,6 +22,10 @@ ROOT = Path("/srv/books/white")
         r"'\\srv\\books\\white\\x'",
         f"{Path.home()}/.cache",
         f"{tempfile.gettempdir()}/ipykernel_123/456.py:1: UserWarning",
+        f"'{tempfile.gettempdir()}'",
+        f"{tempfile.gettempdir()}/tmpabc/x",
+        sysconfig.get_path("purelib") + "/numpy/core.py:3",
+        sysconfig.get_path("stdlib") + "/json/decoder.py",
     ],
 )
 def test_a_path_is_found(text: str) -> None:

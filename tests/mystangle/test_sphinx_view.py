@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from mystangle import Book, Settings
-from mystangle.sphinx.imports import imported_names, module_of, reach
+from mystangle.sphinx import view as views
 from mystangle.sphinx.view import View, prune, view_of
 
 CHAPTERS = {
@@ -47,7 +49,7 @@ def book(tmp_path: Path) -> Book:
 
 
 def view(book: Book, chapter: int, **support: str) -> View:
-    return view_of(book, chapter, {Path(p): t.encode() for p, t in support.items()})
+    return view_of(book, chapter, {p: t.encode() for p, t in support.items()})
 
 
 def run(folders: list[Path], code: str) -> str:
@@ -63,98 +65,67 @@ def run(folders: list[Path], code: str) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(
-    ("source", "names"),
-    [
-        ("import a.b, c as d", {"a.b", "c"}),
-        ("from a import b", {"a", "a.b"}),
-        ("def f():\n    from a.b import *", {"a.b", "a.b.*"}),
-        ("from . import x", {"p.q", "p.q.x"}),
-        ("from ..r import x", {"p.r", "p.r.x"}),
-        ("import importlib", None),
-        ("import subprocess as s", None),
-        ("__import__('a')", None),
-        ("exec('import a')", None),
-        ("%timeit import_a()", None),
-        ("x = = 1", None),
-    ],
-)
-def test_imports_are_read_and_doubt_means_everything(
-    source: str, names: set[str] | None
+def test_the_key_changes_with_all_that_exists_as_of_a_chapter(
+    book: Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert imported_names(source, "p.q") == names
+    def edited(chapter: int, where: str, old: str, new: str) -> str:
+        path = f"{where}.md"
+        text = (book.settings.root / path).read_text("utf-8")
+        assert text.count(old) == 1
+        changed = Book.read(book.settings, {path: text.replace(old, new)})
+        changed.require_sound()
+        return view_of(changed, chapter, {}).key
+
+    one, two = view(book, 1).key, view(book, 2).key
+    assert edited(1, "one", "B = 1", "B = 2") != one
+    assert edited(2, "one", "B = 1", "B = 2") != two
+    assert edited(1, "one", "# T", "# Another title") == one
+    assert edited(1, "two", "import p.a", "import p.b") == one
+    assert edited(2, "two", "import p.a", "import p.b") != two
+    assert edited(1, "two", "file: p/c.py", "file: p/z.py") == one
+    assert edited(1, "two", "file: q/__init__.py", "file: new.py") == one
+    with_support = {view(book, 1, **{p: t}).key for p in ("a/x", "b/x") for t in "12"}
+    assert len({one, *with_support}) == 5
+    monkeypatch.setattr(views, "_versions", lambda: ("another Python",))
+    assert view(book, 1).key != one
 
 
-def test_reach_follows_imports_of_imports_and_packages() -> None:
-    files = {
-        "p/__init__.py": b"",
-        "p/a.py": b"from .b import x",
-        "p/b.py": b"",
-        "c.py": b"",
-    }
-    modules = {
-        m.name: m for m in (module_of(path, data) for path, data in files.items())
-    }
-    seen = reach(modules, ["import p.a, numpy.linalg"])
-    assert seen.inside == {"p", "p.a", "p.b"}
-    assert seen.outside == {"numpy"}
-    assert reach(modules, ["import c", "import runpy"]).inside == set(modules)
+def test_versions_are_those_of_python_and_of_all_that_is_installed() -> None:
+    versions = views._versions()
+    assert platform.python_version() in versions
+    assert f"ipykernel {metadata.version('ipykernel')}" in versions
+    assert f"pytest {metadata.version('pytest')}" in versions
 
 
-def test_a_digest_changes_with_what_the_cells_can_see_and_nothing_else() -> None:
-    def digest(cell: str, **changed: str) -> str:
-        files = {
-            "p/__init__.py": "",
-            "p/a.py": "import p.b",
-            "p/b.py": "",
-            "p/c.py": "",
-        }
-        files |= {f"p/{name}.py": text for name, text in changed.items()}
-        return View({p: t.encode() for p, t in files.items()}, {}).digest([cell])
-
-    assert digest("import p.a") == digest("import p.a", c="C = 1")
-    assert digest("import p.a") != digest("import p.a", b="B = 1")
-    assert digest("1 + 1") == digest("1 + 1", a="A = 1", b="B = 1", c="C = 1")
-    assert digest("%run x") != digest("%run x", c="C = 1")
-    assert digest("import numpy") != digest("import mpmath")
-
-
-def test_support_files_are_modules_or_data(tmp_path: Path) -> None:
-    helper, data = tmp_path / "helper.py", tmp_path / "numbers.csv"
+def test_support_files_are_imported_from_the_folder_of_their_package(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "pack").mkdir()
     (tmp_path / "pack/__init__.py").touch()
-    packed = tmp_path / "pack/inner.py"
-
-    def made(**texts: str) -> View:
-        both = {helper: "import p", data: "1", packed: ""}
-        both |= {
-            tmp_path / name.replace("__", "."): text for name, text in texts.items()
-        }
-        return View({"p.py": b"P = 1"}, {p: t.encode() for p, t in both.items()})
-
-    assert set(made().modules) == {"p", "helper", "pack.inner"}
-    assert set(made().support_roots.values()) == {tmp_path}
-    assert made().digest(["1"]) == made(helper__py="import p, re").digest(["1"])
-    assert made().digest(["import helper"]) != made(helper__py="").digest(
-        ["import helper"]
-    )
-    assert made().digest(["1"]) != made(numbers__csv="2").digest(["1"])
+    support = {"pack/inner.py": b"", "helpers/h.py": b"", "numbers.csv": b"1"}
+    made = View({"p.py": b"P = 1"}, support, frozenset(), tmp_path)
+    assert made.support_roots == [tmp_path, tmp_path / "helpers"]
 
 
-def test_later_modules_say_where_they_begin(book: Book, tmp_path: Path) -> None:
+def test_later_modules_are_missing_in_the_words_of_python(
+    book: Book, tmp_path: Path
+) -> None:
     installed = view(book, 3).export(tmp_path / "installed")
-    for chapter, module, begun in [
-        (1, "p.c", "two"),
-        (1, "q", "two"),
-        (1, "q.deep.late", "two"),
-        (1, "top", "three"),
-        (2, "top", "three"),
+    for chapter, module, missing in [
+        (1, "p.c", "p.c"),
+        (1, "q", "q"),
+        (1, "q.deep.late", "q"),
+        (1, "top", "top"),
+        (2, "top", "top"),
+        (1, "nowhere", "nowhere"),
     ]:
         folders = [*view(book, chapter).export(tmp_path / "views"), *installed]
         said = run(folders, f"import {module}")
-        name = "q" if module.startswith("q") else module
-        line = f"ImportError: {name} is begun in {begun}; this page stands before it"
+        line = f"ModuleNotFoundError: No module named '{missing}'"
         assert said.rstrip().endswith(line)
+    folders = [*view(book, 1).export(tmp_path / "views"), *installed]
+    listing = "import os, p; print(sorted(os.listdir(p.__path__[0])))"
+    assert run(folders, listing) == "['__init__.py', 'a.py', 'b.py']\n"
 
 
 def test_what_is_there_wins_over_the_installed_package(
@@ -191,10 +162,9 @@ def test_data_files_are_part_of_the_package_as_of_every_chapter(
     with_data = Book.read(settings)
     made = view_of(with_data, 1, {})
     assert made.files["p/names.txt"] == b"ann\n"
-    assert set(made.modules) == set(view(book, 1).modules)
     code = "from importlib.resources import files; "
     code += "print(files('p').joinpath('names.txt').read_text(), end='')"
     assert run(made.export(tmp_path / "views"), code) == "ann\n"
     (tmp_path / "src/p/names.txt").write_text("bob\n", "utf-8")
     changed = view_of(with_data, 1, {})
-    assert changed.digest(["1"]) != made.digest(["1"])
+    assert changed.key != made.key

@@ -26,6 +26,10 @@ from traitlets.config import Config
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 SYNTAX_PLACE = re.compile(r" \(\d+\.py, line \d+\)$")
 CELL_LINE = re.compile(r"Cell In\[\d+\], line (\d+)")
+# IPython prints this, and goes on, where it does not understand a magic.
+USAGE_ERROR = "UsageError"
+USAGE = re.compile(rf"^{USAGE_ERROR}: (.*)", re.MULTILINE)
+MAGIC = re.compile(r"%%?\w+")
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,8 @@ class Runner:
                 notebook,
                 resources={"metadata": {"path": cwd}},
                 config=_connection(private),
-                extra_arguments=["--IPKernelApp.log_level=ERROR"],
+                # A kernel that is stopped while it works logs errors of its own.
+                extra_arguments=["--IPKernelApp.log_level=CRITICAL"],
                 timeout=self.timeout,
                 allow_errors=True,
                 coalesce_streams=True,  # a line may come in pieces, at any place
@@ -119,11 +124,15 @@ class Runner:
     def _environment(self) -> dict[str, str]:
         inherited = os.environ.get("PYTHONPATH")
         path = [*map(str, self.python_path), *([inherited] if inherited else [])]
+        warnings = os.environ.get("PYTHONWARNINGS")
+        filters = [*([warnings] if warnings else []), "ignore:To exit"]
         return {
             **os.environ,
             "PYTHONPATH": os.pathsep.join(path),
             # The folders on that path are shared; nothing may be written to them.
             "PYTHONDONTWRITEBYTECODE": "1",
+            # IPython's advice after a SystemExit shows where it is installed.
+            "PYTHONWARNINGS": ",".join(filters),
             # A reader's own start-up files must not colour the book.
             "IPYTHONDIR": str(self.state / "ipython"),
         }
@@ -161,7 +170,7 @@ def _result(
     """Judge every cell's outputs; `stopped` is the cell that did not end, and why."""
     faults = []
     for index, (cell, code) in enumerate(zip(notebook.cells, cells, strict=True)):
-        error = next((o for o in cell.outputs if o.output_type == "error"), None)
+        error = _error(cell)
         if stopped and index == stopped[0]:
             faults.append(Fault(index, 0, f"the cell {stopped[1]}"))
             break
@@ -176,24 +185,49 @@ def _result(
     return Result(outputs, tuple(faults), ran)
 
 
+def _error(cell: NotebookNode) -> Mapping[str, Any] | None:
+    """Return the error with which a cell ended, also one that was only printed."""
+    for output in cell.outputs:
+        if output.output_type == "error":
+            return dict(output)
+        if output.output_type == "stream" and output.name == "stderr":
+            said = USAGE.search(ANSI.sub("", output.text))
+            if said:
+                return {"ename": USAGE_ERROR, "evalue": said[1], "traceback": []}
+    return None
+
+
 def _fault(index: int, code: Code, error: Mapping[str, Any] | None) -> Fault | None:
     came = f"{error['ename']}: {error['evalue']}" if error else "no error"
     came = SYNTAX_PLACE.sub("", came.partition("\n")[0].removesuffix(": "))
-    row = _row(error) if error else 0
+    row = _row(error, code.source) if error else None
     if code.raises is None:
         if error is None:
             return None
-        line = code.source.split("\n")[row].strip()
-        return Fault(index, row, f"`{line}` must run, got {came}")
+        line = "the cell" if row is None else f"`{_line(code.source, row)}`"
+        return Fault(index, row or 0, f"{line} must run, got {came}")
     if error is not None and error["ename"] == code.raises:
         return None
-    return Fault(index, row, f"the cell must raise {code.raises}, got {came}")
+    return Fault(index, row or 0, f"the cell must raise {code.raises}, got {came}")
 
 
-def _row(error: Mapping[str, Any]) -> int:
-    """Return the row, from 0, of the cell's statement that raised an error."""
+def _line(source: str, row: int) -> str:
+    return source.split("\n")[row].strip()
+
+
+def _row(error: Mapping[str, Any], source: str) -> int | None:
+    """Return the row, from 0, of the cell's statement that raised an error.
+
+    None if neither the traceback nor the name of a magic tells.
+    """
     match = CELL_LINE.search(ANSI.sub("", "\n".join(error["traceback"])))
-    return int(match[1]) - 1 if match else 0
+    if match:
+        return int(match[1]) - 1
+    rows = list(range(source.count("\n") + 1))
+    magic = MAGIC.search(error["evalue"])
+    if magic and error["ename"] == USAGE_ERROR:
+        rows = [row for row in rows if magic[0] in _line(source, row)]
+    return rows[0] if len(rows) == 1 else None
 
 
 def _shortened(error: NotebookNode) -> list[str]:

@@ -7,6 +7,7 @@ has been run already, and turns MyST-NB's own execution off for that chapter.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,6 +36,9 @@ LOG = logging.getLogger(__name__)
 # A cell's metadata: its index in the chapter, where it is a piece of a chunk.
 PIECE = "mystangle-piece"
 HIDING = frozenset({"remove-cell", "remove_cell", "remove-input", "remove_input"})
+MISSING = re.compile(
+    r"No module named '([\w.]+)'|cannot import name '(\w+)' from '([\w.]+)'"
+)
 LANGUAGE = {"name": "python", "pygments_lexer": "ipython3"}
 
 
@@ -133,12 +137,25 @@ class Reading:
         result = self._runner().run(codes, str(self._file))
         how = "run" if result.ran else "outputs from the cache"
         LOG.info("mystangle: %s: %d cells %s", self.chapter.path, len(cells), how)
-        for (cell, shown), outputs in zip(cells, result.outputs, strict=True):
-            shown.outputs = outputs
-            self._refuse_machine_paths(cell, outputs)
+        faulty = {fault.index for fault in result.faults}
+        for index, (cell, shown) in enumerate(cells):
+            shown.outputs = result.outputs[index]
+            if index not in faulty:  # a traceback may well show paths
+                self._refuse_machine_paths(cell, shown.outputs)
         for fault in result.faults:
             cell = cells[fault.index][0]
-            self._warn(cell.source_line + fault.row, "cell", fault.message)
+            text = fault.message + self._hint(fault.message)
+            self._warn(cell.source_line + fault.row, "cell", text)
+
+    def _hint(self, message: str) -> str:
+        """Return what to add where a cell asks for a module that is still to come."""
+        match = MISSING.search(message)
+        if match is None:
+            return ""
+        name = match[1] or f"{match[3]}.{match[2]}"
+        begun = self.weaving.begun_in(name)
+        hint = f" ({name} is begun in {begun}; this page stands before it)"
+        return hint if begun else ""
 
     def _runner(self) -> Runner:
         folder = self.weaving.folder

@@ -10,8 +10,10 @@ from __future__ import annotations
 import logging as standard_logging
 import re
 import sys
+import sysconfig
 import tempfile
 from collections.abc import Iterable
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import NoReturn
@@ -109,22 +111,32 @@ def finish(app: Sphinx, collector: Collector, exception: Exception | None) -> No
 def machine_path(text: str, root: Path) -> str | None:
     """Return the folder of this machine that `text` shows, if it does.
 
-    Looked for are the book's root, the home, and where kernels keep their cells.
+    Looked for are the book's root, the home, the folder for temporary files, and where
+    Python and its libraries are installed.
     """
+    places = "|".join(map(re.escape, _machine_folders(root)))
     plain = re.sub(r"\\+", "/", text)
-    kernels = re.escape(f"{Path(tempfile.gettempdir()).as_posix()}/ipykernel_")
-    wholes = [
-        re.escape(f.as_posix()) for f in (root, Path.home()) if f != Path(f.anchor)
-    ]
-    either = "|".join([kernels, *(rf"{whole}(?![\w.-])" for whole in wholes)])
-    found = re.search(rf"(?<![\w.~-])(?:{either})", plain)
+    found = re.search(rf"(?<![\w.~-])(?:{places})(?![\w.-])", plain)
     return found[0] if found else None
+
+
+@cache
+def _machine_folders(root: Path) -> tuple[str, ...]:
+    """Return the folders that no page may show, inner ones before outer ones."""
+    installed = map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib"))
+    folders = [root, Path.home(), Path(tempfile.gettempdir()), *map(Path, installed)]
+    if sys.prefix != sys.base_prefix:  # otherwise it may be just /usr
+        folders.append(Path(sys.prefix))
+    every = {f for folder in folders for f in (folder, folder.resolve())}
+    shown = {folder.as_posix() for folder in every if folder != Path(folder.anchor)}
+    return tuple(sorted(shown, key=lambda text: (-len(text), text)))
 
 
 def _refuse_machine_paths(app: Sphinx, collector: Collector) -> None:
     root = Path(app.srcdir)
     label = "[mystangle.path]"
-    told = {place.path for place, text in collector.found if text.endswith(label)}
+    labels = (label, "[mystangle.cell]")  # whose outputs will be others when mended
+    told = {place.path for place, text in collector.found if text.endswith(labels)}
     for docname in sorted(app.env.found_docs):
         page = Path(app.builder.get_outfilename(docname))  # type: ignore[attr-defined]
         path = machine_path(page.read_text("utf-8"), root) if page.is_file() else None

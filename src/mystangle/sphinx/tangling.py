@@ -8,7 +8,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 from ..book import Book
-from ..problems import MystangleError
+from ..problems import HandEditError, MystangleError
 from ..settings import Settings
 from ..write import write_tree
 from .strict import stop
@@ -25,6 +25,10 @@ def tangle(app: Sphinx) -> None:
         book.require_sound()
         files = {path: file.data for path, file in book.snapshot().files.items()}
         outcome = write_tree(settings.root, settings.source, settings.lock, files)
+    except HandEditError as error:
+        edited = (f"{settings.source}/{path}" for path in error.files)
+        last = [f"{path}: was edited by hand. See above." for path in edited]
+        stop("\n".join([str(error), *last]))
     except MystangleError as error:
         stop(str(error))
     changed = [*outcome.written, *outcome.removed]

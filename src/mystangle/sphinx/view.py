@@ -1,8 +1,8 @@
 """What the cells of a page may import: the package as tangled through its chapter.
 
-A view is a folder to put first on `PYTHONPATH`, and a digest of as much of it as the
-cells can see.  A module that a later chapter begins is not there: a stand-in that
-says so takes its place, or an installed copy of the package would leak in.
+A view is a folder to put first on `PYTHONPATH`, and a key that changes with anything
+in it.  It does not follow what the cells import: code has too many ways to reach code.
+What later chapters begin is not there, and does not change the key.
 """
 
 from __future__ import annotations
@@ -11,77 +11,78 @@ import hashlib
 import platform
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import metadata
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from ..book import Book
 from ..write import export_tree
-from .imports import Module, module_of, reach
-
-# They turn values into outputs, on every page.
-SHOWN_BY = ("ipykernel", "ipython")
 
 
 @dataclass(frozen=True)
 class View:
-    """`files` by path, and the `support` files beside them by absolute path."""
+    """What exists as of a chapter.
+
+    `files`: the package, by path below the source.  `support`: the files beside it, by
+    path below `root`.  `later`: the top-level modules that later chapters begin.
+    """
 
     files: Mapping[str, bytes]
-    support: Mapping[Path, bytes]
+    support: Mapping[str, bytes]
+    later: frozenset[str]
+    root: Path
+
+    @cached_property
+    def key(self) -> str:
+        """A digest of all that outputs may depend on beside the cells of the page.
+
+        That is every file, and the versions of Python and of every distribution that
+        is installed: which of them the cells use cannot be known for certain.
+        """
+        return _digest([*_listed(self.files), *_listed(self.support), *_versions()])
+
+    @cached_property
+    def exported(self) -> dict[str, bytes]:
+        """The files of the folder: those of the package, and some that hide others.
+
+        An installed copy of the package must not leak in.  So a folder has an
+        `__init__`, without which it would lose against an installed one, and a module
+        to come is missing in Python's own words: an output does not depend on it.
+        """
+        folders = {_top(path) for path in self.files if "/" in path} - self.later
+        hiding = {f"{folder}/__init__.py": b"" for folder in folders}
+        for name in self.later:
+            said = f"No module named {name!r}"
+            text = f"raise ModuleNotFoundError({said!r}, name={name!r})\n"
+            hiding[f"{name}.py"] = text.encode()
+        return {**hiding, **self.files}
 
     @cached_property
     def name(self) -> str:
-        """A name for the folder that holds `files`; equal files, equal name."""
-        return _digest(f"{path} {_digest(data)}" for path, data in _sorted(self.files))
+        """A name for the folder; equal contents, equal name."""
+        return _digest(_listed(self.exported))
 
     @cached_property
-    def support_roots(self) -> dict[Path, Path]:
-        """For each support file the folder from which it is imported."""
-        return {path: _import_root(path) for path in self.support}
-
-    @cached_property
-    def modules(self) -> dict[str, Module]:
-        """Every module that a cell can import from this view, by name."""
-        modules = ((p, data) for p, data in self.files.items() if p.endswith(".py"))
-        found = [module_of(path, data) for path, data in modules]
-        for path, data in self.support.items():
-            if path.suffix == ".py":
-                relative = path.relative_to(self.support_roots[path]).as_posix()
-                found.append(module_of(relative, data))
-        return {module.name: module for module in found}
-
-    def digest(self, sources: Iterable[str]) -> str:
-        """Return a digest of all that the outputs of these cells may depend on.
-
-        That is the modules they import, directly or not, the data and support files
-        that are no modules, and the versions of Python and of what else they import.
-        """
-        seen = reach(self.modules, sources)
-        lines = [f"{n} {_digest(self.modules[n].data)}" for n in sorted(seen.inside)]
-        tables = [*_sorted(self.files)]
-        tables += [(path.name, data) for path, data in sorted(self.support.items())]
-        lines += [f"{p} {_digest(data)}" for p, data in tables if not p.endswith(".py")]
-        lines.append(platform.python_version())
-        for name in sorted({*seen.outside, *SHOWN_BY} - sys.stdlib_module_names):
-            lines.append(f"{name} {_version(name)}")
-        return _digest(lines)
+    def support_roots(self) -> list[Path]:
+        """The folders from which the support files are imported."""
+        return sorted({_import_root(self.root / path) for path in self.support})
 
     def export(self, folder: Path) -> list[Path]:
         """Write the files below `folder`; return what goes first on `PYTHONPATH`."""
         target = folder / self.name
-        export_tree(target, self.files)
-        return [target, *sorted(set(self.support_roots.values()))]
+        export_tree(target, self.exported)
+        return [target, *self.support_roots]
 
 
-def view_of(book: Book, chapter: int, support: Mapping[Path, bytes]) -> View:
+def view_of(book: Book, chapter: int, support: Mapping[str, bytes]) -> View:
     """Return what the pages of a chapter may import."""
     tangled = book.snapshot(chapter).files
     files = {path: file.data for path, file in tangled.items()}
     files = {**book.settings.data_files(), **files}
-    return View({**files, **dict(_stand_ins(book, set(tangled)))}, support)
+    later = {_top(path) for path in book.snapshot().files} - {_top(p) for p in tangled}
+    return View(files, support, frozenset(later), book.settings.root)
 
 
 def prune(folder: Path, keep: set[str]) -> None:
@@ -91,20 +92,9 @@ def prune(folder: Path, keep: set[str]) -> None:
             shutil.rmtree(old, ignore_errors=True)
 
 
-def _stand_ins(book: Book, present: set[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield a file for each module that is begun after the files `present`."""
-    for path in set(book.snapshot().files) - present:
-        folder = path.removesuffix("__init__.py")
-        begun_package = folder != path and any(p.startswith(folder) for p in present)
-        if not begun_package:
-            name = module_of(path, b"").name
-            chapter = PurePosixPath(book.history(path)[0].chapter.docname).name
-            text = f"{name} is begun in {chapter}; this page stands before it"
-            yield path, f"raise ImportError({text!r}, name={name!r})\n".encode()
-    # Without an __init__ the folder would lose against an installed package.
-    for folder in {path.partition("/")[0] for path in present if "/" in path}:
-        if f"{folder}/__init__.py" not in present:
-            yield f"{folder}/__init__.py", b""
+def _top(path: str) -> str:
+    """Return the top-level module that a file belongs to."""
+    return path.partition("/")[0].removesuffix(".py")
 
 
 def _import_root(path: Path) -> Path:
@@ -115,15 +105,15 @@ def _import_root(path: Path) -> Path:
     return root
 
 
-def _version(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "?"
+@cache
+def _versions() -> tuple[str, ...]:
+    """Return what runs the cells, and with what, a line each."""
+    found = {f"{d.metadata['Name']} {d.version}" for d in metadata.distributions()}
+    return (sys.platform, platform.python_version(), *sorted(found))
 
 
-def _sorted(files: Mapping[str, bytes]) -> list[tuple[str, bytes]]:
-    return sorted(files.items())
+def _listed(files: Mapping[str, bytes]) -> list[str]:
+    return [f"{path} {_digest(data)}" for path, data in sorted(files.items())]
 
 
 def _digest(content: bytes | Iterable[str]) -> str:

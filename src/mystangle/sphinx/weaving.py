@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from weakref import WeakKeyDictionary
 
 from sphinx.application import Sphinx
@@ -15,6 +15,7 @@ from ..markdown import Chapter
 from ..settings import Settings
 from .captions import Captions
 from .identifiers import Identifier, identifiers_of
+from .imports import module_of
 from .links import Links
 from .states import States
 from .view import View, view_of
@@ -44,11 +45,12 @@ class Weaving:
         return identifiers_of(self.book, self.states)
 
     @cached_property
-    def support(self) -> dict[Path, bytes]:
-        """The files that cells may import beside the package."""
+    def support(self) -> dict[str, bytes]:
+        """The files that cells may read beside the package, by path below the root."""
         root = self.settings.root
         found = {p for glob in self.settings.support for p in root.glob(glob)}
-        return {path: path.read_bytes() for path in sorted(found) if path.is_file()}
+        files = sorted(path for path in found if path.is_file())
+        return {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
 
     def view(self, chapter: Chapter) -> View:
         """Return what the cells of a chapter may import."""
@@ -63,13 +65,19 @@ class Weaving:
         return self.book.piece_at(docname, cell)
 
     def outputs_key(self, chapter: Chapter) -> str:
-        """Return a digest of what the outputs on a page depend on beside its cells."""
-        run = [
-            cell.source
-            for cell in chapter.cells
-            if self.piece(chapter.docname, cell.index) is None
-        ]
-        return self.view(chapter).digest(run)
+        """Return a digest of what the outputs on a page depend on beside its cells.
+
+        The page's folder is where they run.
+        """
+        folder = PurePosixPath(chapter.path).parent
+        return f"{self.view(chapter).key} {folder}"
+
+    def begun_in(self, module: str) -> str | None:
+        """Return the chapter that begins a module, None if none does."""
+        for piece in self.book.pieces:
+            if piece.is_file and module_of(piece.name, b"").name == module:
+                return piece.chapter.docname
+        return None
 
     def page_key(self, docname: str) -> str:
         """Return a digest of what a page shows beside its own text."""
