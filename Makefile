@@ -1,5 +1,6 @@
 # One command for everything that is done often.
 #   make book    build the code and the site from the book, print the front page's path
+#   make epub    the same as one file for a reader of EPUB
 #   make test    run the whole suite
 #   make check   what a commit must pass: mystangle, ruff, mypy
 PYTHON ?= python3
@@ -7,11 +8,15 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: book test check tangle bench pythons lock clean
+.PHONY: book epub test check tangle bench pythons lock clean
 
 book: $(READY)
 	$(BIN)/jupyter-book build .
 	@echo "$(CURDIR)/_build/html/index.html"
+
+epub: $(READY)
+	$(BIN)/jupyter-book build . --builder custom --custom-builder epub --path-output _build/epub
+	@echo "$(CURDIR)/_build/epub/_build/epub/white-box-gpt.epub"
 
 test: $(READY)
 	$(BIN)/pytest

@@ -14,6 +14,23 @@ import pytest
 from mystangle import Book, Settings
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "book"))
+
+from _ext.foot import record  # noqa: E402
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Note a whole run that passed; the foot of the site's pages tells it."""
+    config = session.config
+    whole = (
+        config.args_source is not config.ArgsSource.ARGS
+        and not config.option.keyword
+        and not config.option.markexpr
+        and not config.option.deselect
+    )
+    if whole and exitstatus == 0 and not hasattr(config, "workerinput"):
+        report = config.pluginmanager.get_plugin("terminalreporter")
+        record(ROOT, len(report.stats.get("passed", ())))
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from inspect import cleandoc
 from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.roles import XRefRole
@@ -32,7 +33,7 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register what writes the reference."""
-    app.add_role_to_domain("mystangle", "piece", XRefRole())
+    app.add_role_to_domain("mystangle", "piece", XRefRole(innernodeclass=nodes.inline))
     app.connect("source-read", write)
     app.connect("env-get-outdated", outdated)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
@@ -109,7 +110,7 @@ class Module:
         chapter = piece.chapter
         place = f"{chapter.docname}#{self.weaving.links.anchor(piece)}"
         title = title_of(chapter).replace("`", "")
-        return f"{{.api-origin}}\nDerived in {{mystangle:piece}}`{title} <{place}>`"
+        return f"Derived in {{mystangle:piece}}`{title} <{place}>`"
 
 
 def public(body: list[ast.stmt]) -> list[Definition]:

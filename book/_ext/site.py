@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
+from .foot import facts, footed
 from .weight import lighten
 
 STATIC = Path(__file__).parent / "static"
@@ -29,4 +30,10 @@ def add_static(app: Sphinx, config: Config) -> None:
 def finish(app: Sphinx, exception: Exception | None) -> None:
     """Repair the pages when all are written."""
     if not exception and app.builder.name == "html":
-        lighten(Path(app.outdir))
+        out = Path(app.outdir)
+        lighten(out)
+        said = facts(Path(app.confdir))
+        for file in out.rglob("*.html"):
+            text = file.read_text("utf-8")
+            page = PurePosixPath(file.relative_to(out).as_posix())
+            file.write_text(footed(text, page, said), "utf-8")

@@ -1,0 +1,131 @@
+"""What every page must be as text, without a browser."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from bs4 import BeautifulSoup, Tag
+
+pytestmark = pytest.mark.xdist_group("site")
+
+TEX = re.compile(r"\\[A-Za-z]{2,}|\$[^$\s][^$]*\$")
+FILE_NAME = re.compile(r"[\w./-]+\.\w{2,5}")
+
+
+@cache
+def parsed(page: Path) -> BeautifulSoup:
+    return BeautifulSoup(page.read_text("utf-8"), "html.parser")
+
+
+@cache
+def anchors(page: Path) -> frozenset[str]:
+    """Return where on a page a link may lead."""
+    soup = parsed(page)
+    named = {str(tag["name"]) for tag in soup.select("a[name]")}
+    return frozenset(named | {str(tag["id"]) for tag in soup.select("[id]")})
+
+
+def broken(page: Path, tag: Tag) -> bool:
+    """Return whether a link of `page` leads nowhere on the site."""
+    link = urlsplit(str(tag.get("href") or tag.get("src") or ""))
+    if link.scheme or link.netloc:
+        return False
+    target = (page.parent / unquote(link.path)).resolve() if link.path else page
+    if not target.is_file():
+        return True
+    where = unquote(link.fragment)
+    return bool(where) and target.suffix == ".html" and where not in anchors(target)
+
+
+def test_every_link_leads_somewhere(site: Path, pages: list[str]) -> None:
+    found = {
+        (page, str(tag)[:200])
+        for page in pages
+        for tag in parsed(site / page).select("[href], [src]")
+        if broken(site / page, tag)
+    }
+    assert found == set()
+
+
+def test_no_two_elements_of_a_page_share_an_id(site: Path, pages: list[str]) -> None:
+    twice = {
+        (page, name)
+        for page in pages
+        for name, times in Counter(
+            str(tag["id"]) for tag in parsed(site / page).select("[id]")
+        ).items()
+        if times > 1
+    }
+    assert twice == set()
+
+
+def test_every_formula_is_mathml(site: Path, pages: list[str]) -> None:
+    wrong: list[tuple[str, str]] = []
+    for page in pages:
+        # A copy: the elements that hold code, or TeX to copy, are taken out.
+        soup = BeautifulSoup((site / page).read_text("utf-8"), "html.parser")
+        wrong += [(page, str(tag)) for tag in soup.select("merror")]
+        wrong += [
+            (page, str(tag))
+            for tag in soup.select(".mathml, .mathml-block, .math")
+            if tag.math is None
+        ]
+        for tag in soup.select("annotation, pre, code, script, style, head"):
+            tag.decompose()
+        wrong += [(page, text) for text in TEX.findall(soup.get_text(" "))]
+    assert wrong == []
+
+
+def test_every_picture_is_described(site: Path, pages: list[str]) -> None:
+    pictures = [
+        (page, str(tag.get("alt") or tag.get("aria-label") or "").strip(), look(tag))
+        for page in pages
+        for tag in parsed(site / page).select(
+            ".bd-article :is(img, svg[role=img], g[role=img])"
+        )
+    ]
+    assert pictures
+    texts = {(page, text) for page, text, _ in pictures}
+    assert {t for t in texts if len(t[1]) < 10 or FILE_NAME.fullmatch(t[1])} == set()
+    looks: dict[tuple[str, str], set[str]] = {}
+    for page, text, picture in pictures:
+        looks.setdefault((page, text), set()).add(picture)
+    assert [text for text, different in looks.items() if len(different) > 1] == []
+
+
+def look(picture: Tag) -> str:
+    """Return what two equal pictures have in common: all but their ids."""
+    return re.sub(r"""\b(id|href|url)(=["']|\()[^"')]*""", "", str(picture))
+
+
+def test_no_picture_is_without_a_role(site: Path, pages: list[str]) -> None:
+    """An SVG is a picture, holds pictures, or is hidden from those who listen."""
+    silent = [
+        (page, str(tag)[:120])
+        for page in pages
+        for tag in parsed(site / page).select(".bd-article svg")
+        if tag.get("role") != "img"
+        and tag.get("aria-hidden") != "true"
+        and not tag.select("[role=img]")
+    ]
+    assert silent == []
+
+
+def test_nothing_in_the_head_blocks_the_page(site: Path, pages: list[str]) -> None:
+    blocking = {
+        (page, str(tag["src"]))
+        for page in pages
+        for tag in parsed(site / page).select("head script[src]")
+        if not (tag.has_attr("defer") or tag.has_attr("async"))
+        and tag.get("type") != "module"
+    }
+    assert blocking == set()
+
+
+def test_the_makers_maps_stay_at_home(site: Path) -> None:
+    assert [file.name for file in site.rglob("*.map")] == []
