@@ -79,7 +79,19 @@ def test_arithmetic_is_computed(program: str, data: float) -> None:
             "lambda: 1",
             "~1",
         ),
-        *("+1", "1; 2", "del x; 1", "f'{1}'", "1 + 1j", "not 1", "None", "..."),
+        *(
+            "+1",
+            "1; 2",
+            "del x; 1",
+            "f'{1}'",
+            "1 + 1j",
+            "not 1",
+            "True",
+            "2 ** True",
+            "2 ** -True",
+            "None",
+            "...",
+        ),
         "1" + " + 1" * 100_000,
         "(" * 5_000 + "1" + ")" * 5_000,
         "-" * 50_000 + "1",
@@ -96,7 +108,6 @@ def test_what_is_not_arithmetic_is_refused(program: str) -> None:
         ("log(0)", DomainError),
         ("1 / 0", DomainError),
         ("1e999", DomainError),
-        ("True", KindError),
     ],
 )
 def test_what_the_package_refuses_stays_its_refusal(
@@ -112,11 +123,32 @@ def test_no_text_raises_anything_else(program: str) -> None:
         read(program)
 
 
+def test_a_piece_too_long_to_print_is_still_refused() -> None:
+    with pytest.raises(GrammarError, match="a piece of kind BinOp"):
+        read("1 % 0x" + "f" * 4_000)
+
+
+def test_a_file_that_is_not_text_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "program.txt"
+    program.write_bytes(b"\xff\xfe1+1")
+    assert main(["graph", str(program)]) == 2
+    assert "must be UTF-8, got invalid start byte at byte 0" in capsys.readouterr().err
+    program.write_bytes(b"\xef\xbb\xbf1 + 1")
+    assert main(["graph", str(program)]) == 0
+
+
+def test_the_screen_gets_ascii(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["graph", "é = 2; é * é"]) == 0
+    assert capsys.readouterr().out.isascii()
+
+
 def test_a_refusal_names_line_column_and_piece() -> None:
     with pytest.raises(GrammarError) as caught:
         read("x = 2\nx + sin(x)")
     assert str(caught.value).startswith("graph: line 2, column 5: ")
-    assert str(caught.value).endswith(", got sin(x)")
+    assert str(caught.value).endswith(", got 'sin(x)'")
 
 
 def test_a_graph_is_written_with_its_gradients(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import ast
 import operator
 import os
 import pkgutil
+import reprlib
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -59,7 +60,7 @@ def _statements(program: str) -> list[ast.stmt]:
     try:
         statements = ast.parse(program.strip()).body
     except (SyntaxError, ValueError, MemoryError) as error:
-        got = getattr(error, "msg", None) or str(error)
+        got = getattr(error, "msg", None) or str(error) or "too many levels"
         raise GrammarError("graph", "the program must be arithmetic", got) from None
     if not statements:
         raise GrammarError("graph", "the program must hold an expression", "nothing")
@@ -69,7 +70,7 @@ def _statements(program: str) -> list[ast.stmt]:
 # Turn an expression into nodes
 def _value(expression: ast.expr, names: dict[str, Value]) -> Value:
     match expression:
-        case ast.Constant(value=int() | float() as number):
+        case ast.Constant(value=int() | float() as number) if not _is_bool(number):
             return Value(number)
         case ast.Name(id=name) if name in names:
             return names[name]
@@ -87,10 +88,14 @@ def _value(expression: ast.expr, names: dict[str, Value]) -> Value:
     raise _refusal("only numbers, known names, + - * / **, exp, log, relu", expression)
 
 
+def _is_bool(number: float) -> bool:
+    return isinstance(number, bool)
+
+
 # Read an exponent as a constant
 def _constant(expression: ast.expr) -> float:
     match expression:
-        case ast.Constant(value=int() | float() as number):
+        case ast.Constant(value=int() | float() as number) if not _is_bool(number):
             return number
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_constant(operand)
@@ -100,7 +105,11 @@ def _constant(expression: ast.expr) -> float:
 # Refuse a place in a program
 def _refusal(rule: str, place: ast.expr | ast.stmt) -> GrammarError:
     where = f"graph: line {place.lineno}, column {place.col_offset + 1}"
-    return GrammarError(where, rule, ast.unparse(place)[:60])
+    try:
+        piece = reprlib.repr(ast.unparse(place))
+    except (ValueError, RecursionError):  # an integer too long to print, say
+        piece = f"a piece of kind {type(place).__name__}"
+    return GrammarError(where, rule, piece)
 
 
 # Find the demonstration of a stage
@@ -148,15 +157,23 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _graph(program: str, output: Path | None, limit: int) -> None:
-    if os.path.isfile(program):
-        program = Path(program).read_text(encoding="utf-8")
-    root = read(program)
+    root = read(_text(program))
     root.backward(limit)
     picture = draw(root, limit)
     if output is None:
-        print(picture)
+        print(picture.encode("ascii", "xmlcharrefreplace").decode())
     else:
         output.write_text(picture, encoding="utf-8")
+
+
+def _text(program: str) -> str:
+    if not os.path.exists(program):
+        return program
+    try:
+        return Path(program).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        rule, got = "the file must be UTF-8", f"{error.reason} at byte {error.start}"
+        raise GrammarError(f"graph: {program}", rule, got) from None
 
 
 if __name__ == "__main__":
