@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from fractions import Fraction
 from itertools import combinations, pairwise
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
@@ -15,6 +16,7 @@ from test_stage_01_value_graph import first_graph, graphs, ladder
 
 from whitebox_gpt import KindError, ResourceBudgetError, Value, topological_order
 from whitebox_gpt.draw import draw
+from whitebox_gpt.errors import brief
 
 SVG = "{http://www.w3.org/2000/svg}"
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -145,6 +147,34 @@ def test_a_box_tells_label_operation_and_data() -> None:
 def test_a_long_label_is_cut_and_the_operation_stays() -> None:
     text = draw((Value(2.0) + 3.0).named("a label of many letters"))
     assert ">a label of man +<" in text
+
+
+@pytest.mark.parametrize(
+    ("thing", "shown"),
+    [
+        *(("3", "'3'"), (None, "None"), (True, "True"), (1j, "1j")),
+        *((10**400, "an integer of"), (10**5000, "an integer of")),
+        *((3, "3"), (Fraction(1, 2), "0.5"), (float("nan"), "nan")),
+    ],
+    ids=type,
+)
+def test_what_was_written_over_a_number_is_drawn(thing: Any, shown: str) -> None:
+    a = Value(2.0, "a")
+    z = a + 1.0
+    a.data = thing
+    assert texts(parsed(z))[0][1] == f"data {shown}"
+    assert f"a is {shown}" in parsed(z).attrib["aria-label"]
+    a.data, a.grad = 2.0, thing
+    assert texts(parsed(z))[0][1:] in (["data 2"], ["data 2", f"grad {shown}"])
+
+
+@pytest.mark.parametrize("label", [None, 5, 10**5000, b"text"], ids=type)
+def test_what_was_written_over_a_label_is_drawn(label: Any) -> None:
+    a = Value(2.0, "a")
+    z = a + 1.0
+    a.label = label
+    assert texts(parsed(z))[0][0] == brief(label)[:15].strip()
+    assert f"{brief(label)} is 2;" in parsed(z).attrib["aria-label"]
 
 
 def test_leaves_have_round_ends_and_operations_corners() -> None:

@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -32,7 +33,7 @@ from whitebox_gpt import (
     WhiteboxError,
     topological_order,
 )
-from whitebox_gpt.errors import describe
+from whitebox_gpt.errors import brief, describe
 from whitebox_gpt.stages import observe, refusal
 
 INF, NAN = math.inf, math.nan
@@ -209,7 +210,8 @@ class Shy:
 
 NOT_REAL = [
     *(True, False, None, "2.0", "nan", b"2", 1j, Decimal("0.1"), Decimal("NaN")),
-    np.timedelta64(1, "s"),  # it is registered as an integer, and has no float
+    # Spans of time are registered as integers; one without a unit has a float.
+    *(np.timedelta64(1, "s"), np.timedelta64(3), np.timedelta64("NaT")),
     *([2.0], {}, [10**5000], object(), Shy(), Value(2.0), Value),
     *(np.True_, np.complex128(1.0), np.array(2.0), np.array([1.0, 2.0])),
 ]
@@ -326,14 +328,51 @@ def test_overwritten_data_is_refused_by_the_next_operation(
             SIGNS[sign](x, y)
 
 
+class Odd(float):
+    """A float with an arithmetic of its own."""
+
+    def __add__(self, other: object) -> Any:
+        return 99.0
+
+    __radd__ = __mul__ = __rmul__ = __add__
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+@pytest.mark.parametrize("label", ["", "weight"])
+@pytest.mark.parametrize("data", NO_OPERANDS, ids=kind)
+def test_overwritten_data_that_is_no_finite_real_number_makes_no_node(
+    data: Any, label: str, sign: str
+) -> None:
+    x, y = Value(1.0, label), Value(2.0)
+    x.data = data
+    usual = type(data) is float  # then the result is refused, in other words
+    refusal = KindError if any(data is thing for thing in NOT_REAL) else DomainError
+    name = "operand 'weight'" if label else "an operand"
+    for act in (lambda: SIGNS[sign](x, y), lambda: SIGNS[sign](y, x)):
+        with no_new_node():
+            with pytest.raises(refusal) as caught:
+                act()
+            assert caught.value.where == sign
+            assert usual or caught.value.expected.startswith(f"{name} must be ")
+            assert len(str(caught.value)) < 200
+            del caught
+    assert x.data is data
+
+
+@pytest.mark.parametrize("sign", SIGNS)
 @pytest.mark.parametrize(
-    "data", ["ab", 3, np.float64(3.0), Fraction(3), True, 1j], ids=kind
+    ("data", "nearest"), [*REAL, (Odd(2.0), 2.0), (np.longdouble(0.5), 0.5)], ids=kind
 )
-def test_overwritten_data_of_another_kind_makes_no_node(data: Any) -> None:
-    x, y = Value(1.0), Value(2.0)
-    x.data, y.data = data, 2
-    with no_new_node(), pytest.raises(DomainError, match="must be a finite float"):
-        x * y
+def test_overwritten_data_of_another_real_kind_is_the_nearest_float(
+    data: Any, nearest: float, sign: str
+) -> None:
+    x, y = Value(1.0), Value(0.25)
+    x.data = data
+    for left, right in ((x, y), (y, x)):
+        result = SIGNS[sign](left, right).data
+        assert type(result) is float
+        assert result == SIGNS[sign](nearest, 0.25)
+    assert x.data is data
 
 
 def test_overwriting_data_changes_no_other_node() -> None:
@@ -359,6 +398,59 @@ def test_an_operand_of_a_subclass_stays_itself() -> None:
     for act in SIGNS.values():
         assert act(x, weight).parents == (x, weight)
         assert act(weight, x).parents == (weight, x)
+
+
+def own_equality(_: object, other: object) -> bool:
+    return isinstance(other, Value)
+
+
+@pytest.mark.parametrize(
+    "methods",
+    [
+        {"__eq__": own_equality},
+        {"__hash__": lambda _: 1},
+        {"__eq__": own_equality, "__hash__": lambda _: 1},
+    ],
+    ids=" ".join,
+)
+def test_a_subclass_that_changes_equality_is_refused(methods: dict[str, Any]) -> None:
+    mixin = type("Mixin", (), methods)
+    for bases, body in (((Value,), methods), ((mixin, Value), {})):
+        with pytest.raises(KindError) as caught:
+            type("Weight", bases, {"__slots__": (), **body})
+        assert caught.value.got == "the class Weight"
+        assert caught.value.expected.startswith("a subclass must inherit __")
+        assert "a.data == b.data" in caught.value.mend
+
+
+def test_equality_that_comes_after_the_class_is_refused_at_the_first_object() -> None:
+    @dataclass(init=False, unsafe_hash=True)
+    class Disguised(Value):
+        pass
+
+    class Late(Value):
+        pass
+
+    assert Late(2.0).data == 2.0
+    Late.__eq__ = own_equality  # type: ignore[method-assign, assignment]
+    for made in (Disguised, Late):
+        with pytest.raises(KindError, match=f"got the class {made.__name__}"):
+            made(2.0)
+
+
+def test_a_subclass_of_a_subclass_may_add_what_it_likes() -> None:
+    class Parameter(Value):
+        __slots__ = ("moment",)
+
+        def __len__(self) -> int:
+            return 0
+
+    class Weight(Parameter):
+        __slots__ = ()
+
+    one, other = Weight(2.0), Weight(2.0)
+    assert one != other
+    assert topological_order(one * other)[:2] == [one, other]
 
 
 def test_equality_is_identity() -> None:
@@ -511,6 +603,7 @@ def test_anything_is_described_briefly(thing: object) -> None:
 def test_a_description_tells_text_from_numbers() -> None:
     assert [describe(2.0), describe(7), describe("2.0")] == ["2.0", "7", "'2.0' (str)"]
     assert describe(2**128) == "an integer of 129 bits"
+    assert brief("2.0") == "'2.0'"
     assert describe(True) == "True (bool)"
 
 
@@ -524,3 +617,23 @@ def test_a_wrong_observation_ends_the_program() -> None:
 def test_a_refusal_that_does_not_come_ends_the_program() -> None:
     with pytest.raises(SystemExit, match="a refusal must come, got 1"):
         refusal(lambda: 1)
+
+
+@pytest.mark.parametrize(
+    "overwritten", [10**5000, None, Shy(), "w" * 100_000], ids=kind
+)
+def test_a_node_is_shown_briefly_whatever_it_holds(overwritten: Any) -> None:
+    x = Value(1.0, "x")
+    x.data = overwritten
+    assert len(repr(x)) < 100
+    x.data, x.label = 1.0, overwritten
+    assert len(repr(x)) < 100
+
+
+def test_a_long_label_makes_no_long_message() -> None:
+    x = Value(1.0, "w" * 100_000)
+    x.data = None  # type: ignore[assignment]
+    with pytest.raises(KindError) as caught:
+        x * x
+    assert caught.value.expected.startswith("operand 'www")
+    assert len(str(caught.value)) < 200

@@ -530,12 +530,70 @@ def test_a_leaf_that_holds_a_gradient_that_is_no_number_is_refused(junk: float) 
     assert (y.grad, z.grad) == (0.0, 0.0)
 
 
-def test_a_leaf_whose_gradient_is_not_even_a_number_changes_nothing() -> None:
+@pytest.mark.parametrize(
+    ("old", "refusal"),
+    [
+        *((thing, KindError) for thing in ("much", None, 1j, True, [0.0])),
+        *((number, DomainError) for number in (10**400, Fraction(-(10**400)))),
+    ],
+    ids=repr,
+)
+def test_a_leaf_whose_gradient_is_not_even_a_number_changes_nothing(
+    old: Any, refusal: type[Exception]
+) -> None:
     x, y, *_, z = first_graph()
-    y.grad = "much"  # type: ignore[assignment]
-    with pytest.raises(TypeError):
+    y.grad = old
+    rule = r"^backward: the old gradient of Value\(-3\.0, 'y'\) must be "
+    with pytest.raises(refusal, match=rule):
         z.backward()
-    assert [x.grad, y.grad, z.grad] == [0.0, "much", 0.0]
+    assert [x.grad, y.grad, z.grad] == [0.0, old, 0.0]
+    assert y.grad is old
+
+
+def test_old_gradients_of_another_real_kind_become_floats() -> None:
+    numpy = pytest.importorskip("numpy")
+    single = numpy.float32(0.1)
+    for old in (1, Fraction(1, 3), numpy.float64(0.1), single, numpy.int64(2)):
+        x, y, *_, z = first_graph()
+        y.grad = old
+        z.backward()
+        assert type(y.grad) is float
+        assert y.grad == float(old) + x.data
+    x, y, *_, z = first_graph()
+    y.grad = numpy.complex128(1.0)
+    with pytest.raises(KindError, match="must be a real number"):
+        z.backward()
+
+
+def test_the_old_gradient_of_an_inner_node_does_not_matter() -> None:
+    x, y, *_, z = first_graph()
+    z.grad = None  # type: ignore[assignment]
+    z.backward()
+    assert (x.grad, y.grad, z.grad) == (-3.0, 2.0, 1.0)
+
+
+def test_a_long_label_makes_no_long_message_in_backward() -> None:
+    tiny = Value(1e-200, "w" * 100_000)
+    with pytest.raises(DomainError) as caught:
+        (tiny * 1e200 * 1e200).backward()
+    assert len(str(caught.value)) < 200
+
+
+def test_slopes_are_floats_where_data_was_overwritten() -> None:
+    for data in (3, Fraction(1, 3), True):
+        x, y = Value(1.0), Value(2.0)
+        x.data = data
+        if data is True:
+            with pytest.raises(KindError, match=r"^\*: an operand must be"):
+                x * y
+            continue
+        made = x * y
+        assert made.local_derivatives == (2.0, float(data))
+        assert {type(slope) for slope in made.local_derivatives} == {float}
+
+
+def test_backward_says_that_gradients_are_shared_between_threads() -> None:
+    assert "one thread at a time" in (Value.backward.__doc__ or "")
 
 
 def test_an_interrupt_before_any_line_of_a_pass_moves_no_gradient() -> None:
@@ -749,6 +807,55 @@ def test_the_witness_imports_nothing_that_it_judges() -> None:
         for name in (getattr(node, "module", None), *(a.name for a in node.names))
     }
     assert not {"value", "Value", "whitebox_gpt", "whitebox_gpt.value"} & imported
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "h", "refusal", "message"),
+    [
+        (float, 1.0, 0.0, DomainError, "h must not be 0, got 0.0"),
+        (float, 1.0, 0, DomainError, "h must not be 0"),
+        (float, 1.0, -0.0, DomainError, "h must not be 0"),
+        (float, 1.0, math.nan, DomainError, "h must be finite, got nan"),
+        (float, 1.0, math.inf, DomainError, "h must be finite, got inf"),
+        (float, 1.0, 10**400, DomainError, "h must be finite, got an integer of"),
+        (float, 1.0, True, KindError, "h must be a real number, got True"),
+        (float, 1.0, "1", KindError, "h must be a real number, got '1'"),
+        (float, math.nan, 0.5, DomainError, "x must be finite, got nan"),
+        (float, None, 0.5, KindError, "x must be a real number, got None"),
+        (float, 1.7e308, 1e308, DomainError, "x moved by h must be finite"),
+        (lambda x: 1.0, 0.0, 1e308, DomainError, "2h must be finite, got inf"),
+        (str, 1.0, 0.5, KindError, "f(1.5) must be a real number, got '1.5' (str)"),
+        (Value, 1.0, 0.5, KindError, "f(1.5) must be a real number, got Value(1.5)"),
+        (bool, 1.0, 0.5, KindError, "f(1.5) must be a real number, got True"),
+        (lambda x: math.nan, 1.0, 0.5, DomainError, "f(1.5) must be finite, got nan"),
+        (lambda x: x * 1e308, 0.0, 1.5, DomainError, "the slope must be finite"),
+    ],
+)
+def test_the_witness_refuses_what_is_not_finite(
+    f: Any, x: Any, h: Any, refusal: type[Exception], message: str
+) -> None:
+    with pytest.raises(refusal) as caught:
+        central_difference(f, x, h)
+    assert str(caught.value).startswith(f"central_difference: {message}")
+
+
+@pytest.mark.parametrize(
+    ("bad", "refusal"),
+    [("1", KindError), (Value(1.0), KindError), (1e999, DomainError)],
+)
+def test_a_gradient_names_the_input_that_had_moved(
+    bad: Any, refusal: type[Exception]
+) -> None:
+    def f(x: float, y: float) -> Any:
+        return x if y == 2.0 else bad
+
+    with pytest.raises(refusal, match=r"f with input 1 at 2\.5 must be "):
+        central_gradient(f, [1.0, 2.0], 0.5)
+
+
+def test_what_the_function_raises_stays_as_it_is() -> None:
+    with pytest.raises(ValueError, match="math domain error"):
+        central_difference(math.log, 0.0, 0.5)
 
 
 def test_central_difference_is_the_quotient_it_says() -> None:

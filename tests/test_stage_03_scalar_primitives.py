@@ -393,6 +393,28 @@ REFUSED: list[tuple[str, float, Callable[[Value], object], str]] = [
         lambda x: x ** (10**400),
         "**: the exponent must ",
     ),
+    *(
+        (
+            f"-1 ** {exponent!r}",
+            -1.0,
+            lambda x, exponent=exponent: x**exponent,
+            "**: the exponent must not be rounded to the integer ",
+        )
+        for exponent in (
+            *(2**53 + 1, -(2**53) - 1, np.int64(2**53 + 1), np.uint64(2**64 - 1)),
+            *(Fraction(2**53 + 1), Fraction(2**54 + 1, 2), Fraction(1, 10**400)),
+            Fraction(10**17 + 1, 10**17),
+        )
+    ),
+    *(
+        (
+            f"-1 ** {exponent!r}",
+            -1.0,
+            lambda x, exponent=exponent: x**exponent,
+            "**: below 0 the exponent must lie between -2**53 and 2**53, got ",
+        )
+        for exponent in (2.0**53, -(2.0**53), 2**53 + 2, 1e300, -1e300)
+    ),
 ]
 
 
@@ -439,6 +461,21 @@ def test_the_watch_above_does_see_a_node_being_made(made: list[type]) -> None:
     assert made == [Value]
 
 
+@pytest.mark.parametrize("n", [2**53 - 1, 2**53 - 2, 1 - 2**53, 3, 2, np.int64(5)])
+def test_below_0_the_signs_of_power_and_slope_are_those_of_whole_numbers(
+    n: int,
+) -> None:
+    n = int(n)
+    power = Value(-1.0) ** n
+    assert power.data == (1.0 if n % 2 == 0 else -1.0)
+    assert power.local_derivatives == (float(n if n % 2 else -n),)
+
+
+def test_above_0_an_exponent_may_be_large() -> None:
+    assert (Value(0.5) ** 1e300).data == 0.0
+    assert (Value(1.0) ** (2**53 + 2)).local_derivatives == (2.0**53 + 2,)
+
+
 def test_a_refused_value_exponent_says_how_to_write_it() -> None:
     with pytest.raises(KindError) as caught:
         Value(2.0) ** Value(3.0)
@@ -479,6 +516,8 @@ def test_an_operand_gone_bad_is_found_by_the_next_operation(
     [
         *(Value.exp, Value.log, Value.relu),
         *(lambda x: x**2, lambda x: 1 / x, lambda x: x / 1),
+        *(lambda x: -x, lambda x: x - 1, lambda x: 1 - x, lambda x: x - x),
+        *(lambda x: x + 1, lambda x: 1 + x, lambda x: x * x),
     ],
 )
 def test_an_operand_of_the_wrong_kind_is_found_too(
@@ -490,11 +529,34 @@ def test_an_operand_of_the_wrong_kind_is_found_too(
         operation(x)
 
 
-@pytest.mark.parametrize("data", [4, Fraction(4), np.float64(4), np.int32(4)])
+class Odd(float):
+    """A float with an arithmetic of its own."""
+
+    def __mul__(self, other: object) -> float:
+        return 99.0
+
+    __add__ = __sub__ = __radd__ = __rsub__ = __rmul__ = __mul__
+    __truediv__ = __rtruediv__ = __mul__
+
+    def __neg__(self) -> float:
+        return 99.0
+
+
+@pytest.mark.parametrize("data", [4, Fraction(4), np.float64(4), np.int32(4), Odd(4)])
 def test_another_real_kind_in_an_operand_still_gives_floats(data: float) -> None:
     x = Value(1.0)
     x.data = data
-    for node in (x.exp(), x.log(), x.relu(), x**2, 2 / x):
+    four = Value(4.0)
+    for act in (
+        *(Value.exp, Value.log, Value.relu, lambda x: x**2, lambda x: 2 / x),
+        *(lambda x: -x, lambda x: x - 3, lambda x: 3 - x, lambda x: x * x),
+        *(lambda x: x + 3, lambda x: x / 3),
+    ):
+        node, plain = act(x), act(four)
+        assert (node.data, node.local_derivatives) == (
+            plain.data,
+            plain.local_derivatives,
+        )
         assert node.data.__class__ is float
         assert node.local_derivatives[-1].__class__ is float
 

@@ -7,7 +7,8 @@ from itertools import pairwise
 from statistics import fmean
 from typing import NamedTuple
 
-from .value import Value, topological_order
+from .errors import WhiteboxError, brief
+from .value import Value, require_real, topological_order
 
 BOX_WIDTH, BOX_HEIGHT = 132, 64
 COLUMN_WIDTH, ROW_HEIGHT = BOX_WIDTH + 76, BOX_HEIGHT + 20
@@ -139,25 +140,39 @@ def _box(node: Value, x: float, y: float) -> str:
 
 # Choose the facts
 def _facts(node: Value) -> list[str]:
-    return [_title(node), f"data {node.data:.6g}", f"grad {node.grad:.6g}"]
+    data, grad = _number(node.data), _number(node.grad)
+    return [_title(node), f"data {data:.13}", f"grad {grad:.13}"]
 
 
 # Name the node in its box
 def _title(node: Value) -> str:
     room = max(0, 15 - len(node.operation))
-    title = f"{node.label[:room]} {node.operation}".strip() or "number"
+    title = f"{_label(node)[:room]} {node.operation}".strip() or "number"
     return title[:16]
+
+
+# Write a number, or what stands in its place
+def _number(thing: object) -> str:
+    try:
+        return f"{require_real('draw', 'a number', thing):.6g}"
+    except WhiteboxError:
+        return brief(thing)
+
+
+# Write a label, or what stands in its place
+def _label(node: Value) -> str:
+    return node.label if isinstance(node.label, str) else brief(node.label)
 
 
 # Say the graph in words
 def in_words(order: list[Value]) -> str:
     """Return the graph as a sentence, for those who see no picture."""
-    names = {node: node.label or f"node {i}" for i, node in enumerate(order, 1)}
+    names = {node: _label(node) or f"node {i}" for i, node in enumerate(order, 1)}
     facts = []
     for node in order:
         operands = " and ".join(names[operand] for operand in node.parents)
         made = f", by {node.operation} of {operands}" if operands else ""
-        facts.append(f"{names[node]} is {node.data:.6g}{made}")
+        facts.append(f"{names[node]} is {_number(node.data)}{made}")
     return f"Computation graph: {'; '.join(facts)}."
 
 

@@ -70,13 +70,17 @@ class GrammarError(WhiteboxError, ValueError):
 
 
 # Describe whatever came, briefly and safely
-def describe(thing: object) -> str:
+def brief(thing: object) -> str:
     """Return a short text for `thing`, whatever it is and however large."""
     if isinstance(thing, int) and thing.bit_length() > 128:
         return f"an integer of {thing.bit_length()} bits"
     try:
-        text = reprlib.repr(thing)
+        return reprlib.repr(thing)
     except Exception:  # what cannot be shown can still be refused
-        text = "an object that cannot be shown"
+        return "an object that cannot be shown"
+
+
+def describe(thing: object) -> str:
+    """Return a short text for `thing`, with its type unless it is a plain number."""
     is_plain = type(thing) in (int, float)
-    return text if is_plain else f"{text} ({type(thing).__name__})"
+    return brief(thing) if is_plain else f"{brief(thing)} ({type(thing).__name__})"

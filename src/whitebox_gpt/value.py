@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
+from numbers import Integral, Real
+from operator import index
 
-from .errors import DomainError, KindError, ResourceBudgetError, describe
+from .errors import DomainError, KindError, ResourceBudgetError, brief, describe
 
 
 class Value:
@@ -37,6 +38,8 @@ class Value:
 
     # Make a leaf from a number
     def __init__(self, data: float, label: str = "") -> None:
+        if self.__class__ is not Value:
+            _require_identity(self.__class__)
         self.data = require_real("Value", "data", data)
         self.grad = self._left_slope = self._right_slope = 0.0
         self._operation = ""
@@ -70,15 +73,23 @@ class Value:
 
     # Show a node
     def __repr__(self) -> str:
-        label = f", {self.label!r}" if self.label else ""
+        label = f", {brief(self.label)}" if self.label else ""
         made = f" from {self._operation!r}" if self._operation else ""
-        return f"Value({self.data!r}{label}){made}"
+        return f"Value({brief(self.data)}{label}){made}"
+
+    # Refuse a subclass with an equality of its own
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        _require_identity(cls)
 
     # Add and remember both operands
     def __add__(self, other: Value | float) -> Value:
         if other.__class__ is not Value:
             other = _operand("+", other)
-        return _node("+", self.data + other.data, self, 1.0, other, 1.0)
+        a, b = self.data, other.data
+        if a.__class__ is not float or b.__class__ is not float:
+            a, b = _finite_data("+", self), _finite_data("+", other)
+        return _node("+", a + b, self, 1.0, other, 1.0)
 
     def __radd__(self, other: float) -> Value:
         return _operand("+", other) + self
@@ -88,6 +99,8 @@ class Value:
         if other.__class__ is not Value:
             other = _operand("*", other)
         a, b = self.data, other.data
+        if a.__class__ is not float or b.__class__ is not float:
+            a, b = _finite_data("*", self), _finite_data("*", other)
         return _node("*", a * b, self, b, other, a)
 
     def __rmul__(self, other: float) -> Value:
@@ -95,12 +108,15 @@ class Value:
 
     # Subtract, divide and negate
     def __neg__(self) -> Value:
-        return _node("neg", -self.data, self, -1.0)
+        return _node("neg", -_finite_data("neg", self), self, -1.0)
 
     def __sub__(self, other: Value | float) -> Value:
         if other.__class__ is not Value:
             other = _operand("-", other)
-        return _node("-", self.data - other.data, self, 1.0, other, -1.0)
+        a, b = self.data, other.data
+        if a.__class__ is not float or b.__class__ is not float:
+            a, b = _finite_data("-", self), _finite_data("-", other)
+        return _node("-", a - b, self, 1.0, other, -1.0)
 
     def __rsub__(self, other: float) -> Value:
         return _operand("-", other) - self
@@ -125,6 +141,13 @@ class Value:
             mend = "For a positive base a and an exponent b write (a.log() * b).exp()."
             raise KindError("**", rule, describe(exponent), mend)
         x, n = _finite_data("**", self), require_real("**", "the exponent", exponent)
+        # Refuse an exponent whose last digit is lost
+        if n.is_integer() and not int(exponent) == n == exponent:
+            rule = f"the exponent must not be rounded to the integer {n:.17g}"
+            raise DomainError("**", rule, describe(exponent))
+        if x < 0.0 and abs(n) >= 2.0**53:
+            rule = "below 0 the exponent must lie between -2**53 and 2**53"
+            raise DomainError("**", rule, describe(exponent))
         data = _power(x, n)
         slope = n * _power(x, n - 1.0, "in the derivative, ") if n else 0.0
         return _primitive(f"**{n:.17g}", data, self, slope)
@@ -161,11 +184,13 @@ class Value:
         """Add d self / d leaf to the `grad` of every leaf below `self`.
 
         The `grad` of an inner node is that of this pass alone. All or nothing:
-        if the pass fails, every gradient is what it was.
+        if the pass fails, every gradient is what it was. Gradients are shared
+        state: one thread at a time may use a graph, or graphs with a common leaf.
         Cost:   O(V + E) time, O(V) memory.
         Errors: ResourceBudgetError if there are more than `limit` nodes;
                 DomainError if a gradient is not finite or `limit` is below 1;
-                KindError if `limit` is not an int.
+                KindError if `limit` is not an int, or the old gradient of a leaf
+                not a real number.
         Source: book/stage_02_chain_rule.md
         """
         order = topological_order(self, limit)
@@ -175,7 +200,8 @@ class Value:
             # Add the new gradients of the leaves to the old
             for node, grad in zip(order, before, strict=True):
                 if node._left is None:
-                    node.grad += grad
+                    usual = grad.__class__ is float
+                    node.grad += grad if usual else _old_gradient(node, grad)
                     _require_finite_gradient(node)
         except BaseException:
             # Put every gradient back
@@ -207,8 +233,8 @@ def require_real(where: str, what: str, number: object) -> float:
         raise KindError(where, f"{what} must be a real number", describe(number))
     # Round to the nearest float
     try:
-        nearest = float(number)
-    except TypeError:  # numpy.timedelta64 says it is real, and has no float
+        nearest = float(index(number) if isinstance(number, Integral) else number)
+    except TypeError:  # numpy.timedelta64 says it is an integer, and is no index
         rule = f"{what} must be a real number"
         raise KindError(where, rule, describe(number)) from None
     except OverflowError:
@@ -220,11 +246,30 @@ def require_real(where: str, what: str, number: object) -> float:
     return nearest
 
 
+# Require that nodes are told apart by identity
+def _require_identity(kind: type) -> None:
+    for method in ("__eq__", "__hash__"):
+        if getattr(kind, method) is not getattr(object, method):
+            rule = f"a subclass must inherit {method}, since a node is a place"
+            mend = "Compare numbers where they are meant: a.data == b.data."
+            raise KindError("Value", rule, f"the class {kind.__name__}", mend)
+
+
 # Turn an operand into a Value
 def _operand(operation: str, operand: Value | float) -> Value:
     if isinstance(operand, Value):
         return operand
     return Value(require_real(operation, "an operand", operand))
+
+
+# Read the data of an operand again
+def _finite_data(operation: str, operand: Value) -> float:
+    """Return an operand's data; anyone may have overwritten it since it was made."""
+    data = operand.data
+    if data.__class__ is float and data - data == 0.0:
+        return data
+    name = f"operand {brief(operand.label)}" if operand.label else "an operand"
+    return require_real(operation, name, data)
 
 
 # Make the node of an operation
@@ -237,7 +282,7 @@ def _node(
     right_slope: float = 0.0,
 ) -> Value:
     # Refuse a result that is not a finite float
-    if data.__class__ is not float or data - data != 0.0:
+    if data - data != 0.0:
         raise _bad_result(operation, data, left, right)
     node: Value = object.__new__(Value)
     node.data, node.grad, node.label = data, 0.0, ""
@@ -262,16 +307,6 @@ def _primitive(
             rule = f"the local derivative toward {operand!r} must be finite"
             raise DomainError(operation, rule, describe(slope))
     return _node(operation, data, left, left_slope, right, right_slope)
-
-
-# Read the data of an operand again
-def _finite_data(operation: str, operand: Value) -> float:
-    """Return an operand's data; anyone may have overwritten it since it was made."""
-    data = operand.data
-    if data.__class__ is float and data - data == 0.0:
-        return data
-    name = f"operand {operand.label!r}" if operand.label else "an operand"
-    return require_real(operation, name, data)
 
 
 # Put the refusal of a result into words
@@ -356,6 +391,12 @@ def _accumulate(order: list[Value]) -> None:
             left.grad += node._left_slope * grad
         if right is not None:
             right.grad += node._right_slope * grad
+
+
+# Read the old gradient of a leaf
+def _old_gradient(node: Value, grad: object) -> float:
+    what = f"the old gradient of {node!r}"
+    return require_real("backward", what, grad)
 
 
 # Say which gradient is not finite
