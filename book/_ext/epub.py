@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+from html import escape, unescape
 from pathlib import Path, PurePosixPath
 from posixpath import join, normpath
 from typing import Any
@@ -22,6 +23,20 @@ FONT = re.compile(r"@font-face\s*\{[^}]*\}")
 DIRECTION = re.compile(r"\bdirection:[^;}]*;?")
 ITEM = re.compile(r'<item [^>]*?href="([^"]+)"[^>]*/>')
 HOLDS = {"mathml": "<math", "svg": "<svg"}
+# Styles in the words that readers of EPUB know; those of the site nest and compute.
+PLAIN = ("epub.css", "pygments.css", "basic.css")
+ENTITY = re.compile(r"&(?!amp;|lt;|gt;|quot;|apos;)\w+;")
+BARE = re.compile(r"<(math|svg)\b(?![^>]*\bxmlns=)")
+SPACES = {
+    "math": "http://www.w3.org/1998/Math/MathML",
+    "svg": "http://www.w3.org/2000/svg",
+}
+# MathML Core allows these where the MathML 3 of EPUB does not.
+STYLED = re.compile(r'(<m(?!ath\b|style\b)\w+\b[^>]*?) (?:display|script)\w+="[^"]*"')
+SUMMARY = re.compile(r"<summary\b.*?</summary>", re.S)
+OPENED = re.compile(r'<p class="expanded[^>]*>.*?</p>', re.S)
+PARAGRAPH = re.compile(r"(</?)p\b")
+GROUP = re.compile(r'(<svg\b[^>]*\brole=)"group"')
 NAVIGATION = ("nav.xhtml", "toc.ncx")
 
 
@@ -57,7 +72,8 @@ def mend(book: Path, home: str) -> None:
 def mended(name: str, text: str, files: dict[str, bytes], home: str) -> str:
     """Return a file of the book with its links and styles set right."""
     if name.endswith(".css"):
-        return DIRECTION.sub("", FONT.sub("", text))
+        plain = name.endswith(PLAIN)
+        return DIRECTION.sub("", FONT.sub("", text)) if plain else ""
     if name in NAVIGATION:
         return LINK.sub(
             lambda found: (
@@ -70,7 +86,13 @@ def mended(name: str, text: str, files: dict[str, bytes], home: str) -> str:
     def packed(found: re.Match[str]) -> str:
         return found[0] if normpath(join(folder, found[1])) in files else ""
 
-    return SCRIPT.sub("", STYLE.sub(packed, text))
+    text = SCRIPT.sub("", STYLE.sub(packed, text))
+    text = ENTITY.sub(lambda found: escape(unescape(found[0])), text)
+    text = GROUP.sub(r'\1"document"', STYLED.sub(r"\1", STYLED.sub(r"\1", text)))
+    text = SUMMARY.sub(
+        lambda found: PARAGRAPH.sub(r"\1span", OPENED.sub("", found[0])), text
+    )
+    return BARE.sub(lambda tag: f'{tag[0]} xmlns="{SPACES[tag[1]]}"', text)
 
 
 def listed(manifest: str, files: dict[str, bytes]) -> str:

@@ -31,7 +31,7 @@ CLASSES = re.compile(r'\bclass="([^"]*)"')
 MATHS = re.compile(r"<math\b.*?</math>", re.S)
 ANNOTATION = re.compile(r"<annotation\b.*?</annotation>|<[^>]*>", re.S)
 STATIC_LINK = re.compile(r'\b(href|src)="([^"?]*_static/)([^"?]+)\?[^"]*"')
-ICON = re.compile(r"\\(f[0-9a-f]{3})\b", re.I)
+ICON = re.compile(r"\\([0-9a-f]{2,5})\b", re.I)
 # In a selector: what may hold without its classes, and what is no class.
 LOOSE = re.compile(
     r""":(?:not|is|where|has)\([^()]*(?:\([^()]*\)[^()]*)*\)|"[^"]*"|'[^']*'"""
