@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 
-from .expand import Chunks, TangledFile, expanded
+from .expand import DEEPEST, Chunks, TangledFile, TooDeepError, expanded
 from .judge import active, contents, judge
 from .language import Piece, Reference, is_file, read_cell
 from .layout import laid_out
 from .lexical import compiles
 from .markdown import Chapter, MarkdownReader
-from .problems import ChapterError, Location, Problem, SettingsError
+from .problems import ChapterError, Location, Problem, SettingsError, shortened
 from .reading import read_chapter
 from .settings import Settings
 from .strays import UNCLOSED
@@ -96,7 +96,7 @@ class Book:
             return found[0]
         names = ", ".join(_stem(c) for c in found or self.chapters)
         raise SettingsError(
-            f"{through}: must mean one chapter, got "
+            f"{shortened(str(through))}: must mean one chapter, got "
             + (f"several that begin so: {names}." if found else f"none of {names}.")
             + " Name it by number, path or stem."
         )
@@ -151,12 +151,12 @@ def _tangled(name: str, chunks: Chunks, chapter: Chapter) -> TangledFile | Probl
     """Return a file made of `chunks`, or why as of `chapter` it cannot be made."""
     try:
         rows = expanded(name, chunks)
-    except RecursionError:
+    except TooDeepError as error:
         return Problem(
-            chunks[name][0].location,
-            f"chunks must not nest so deeply, got {name!r}. Put some of their text in "
-            "place of the references.",
-            "cycle",
+            error.reference.location,
+            f"chunks must not nest more than {DEEPEST} deep, got one more in {name!r}. "
+            "Put some of their text in place of the references.",
+            "depth",
         )
     try:
         compiles("".join(row.line.text + "\n" for row in rows), name)

@@ -13,16 +13,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from .book import Book
 from .expand import Line, TangledFile
 from .problems import Location, MystangleError, Problem, SettingsError
-from .settings import Settings
+from .settings import Settings, inner_table, read_toml
 
 CONFIGS = (".ruff.toml", "ruff.toml", "pyproject.toml")
 
@@ -106,14 +104,17 @@ def _options(settings: Settings, root: Path) -> list[str]:
     if config is None:
         return ["--isolated"]
     path = settings.root / config
-    table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    table = read_toml(path)
     if config == "pyproject.toml":
-        table = table.get("tool", {}).get("ruff", {})
-    sources = table.get("src", [".", "src"])
+        table = inner_table(config, inner_table(config, table, "tool"), "ruff")
+    sources = table.get("src")
+    if not isinstance(sources, list):
+        sources = [".", "src"]
     places = [str(base / s) for s in sources for base in (root / "0", settings.root)]
     options = ["--config", str(path), "--config", f"src={json.dumps(places)}"]
-    ignores = {**table.get("per-file-ignores", {})}
-    ignores |= table.get("lint", {}).get("per-file-ignores", {})
+    ignores = inner_table(config, table, "per-file-ignores")
+    lint = inner_table(config, table, "lint")
+    ignores = {**ignores, **inner_table(config, lint, "per-file-ignores")}
     if ignores:
         moved = {f"*/{p}" if "/" in p else p: codes for p, codes in ignores.items()}
         pairs = (f"{json.dumps(p)}={json.dumps(codes)}" for p, codes in moved.items())

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from . import __version__
 from .problems import HandEditError, MystangleError, SettingsError
-from .settings import Settings
+from .settings import Settings, whole_number
 
 Run = Callable[[Settings, argparse.Namespace], int]
 
@@ -117,7 +117,8 @@ def _tangle(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def _chapter(text: str | None) -> int | str | None:
-    return int(text) if text is not None and text.isdecimal() else text
+    number = None if text is None else whole_number(text)
+    return text if number is None else number
 
 
 def _check(settings: Settings, options: argparse.Namespace) -> int:

@@ -57,25 +57,37 @@ class Row:
 
 Chunks = Mapping[str, tuple[Piece, ...]]
 
+DEEPEST = 100  # chunks in one another; Python's stack holds thrice as many
 
-def expanded(name: str, chunks: Chunks, indent: str = "") -> list[Row]:
+
+class TooDeepError(Exception):
+    """Chunks nest too deeply; `reference` is the first that goes too far."""
+
+    def __init__(self, reference: Reference) -> None:
+        super().__init__(reference.name)
+        self.reference = reference
+
+
+def expanded(name: str, chunks: Chunks, indent: str = "", depth: int = 0) -> list[Row]:
     """Return the rows of a chunk or file, its references replaced by their chunks.
 
     A reference to a name that is not in `chunks` becomes nothing.
+    Errors: TooDeepError.
     """
     rows: list[Row] = []
     for piece in chunks.get(name, ()):
-        rows.extend(_Expansion(piece, chunks, indent).rows())
+        rows.extend(_Expansion(piece, chunks, indent, depth).rows())
     return rows
 
 
 class _Expansion:
-    """The expansion of one piece at one depth."""
+    """The expansion of one piece, which stands in so many others (`depth`)."""
 
-    def __init__(self, piece: Piece, chunks: Chunks, indent: str) -> None:
+    def __init__(self, piece: Piece, chunks: Chunks, indent: str, depth: int) -> None:
         self.piece = piece
         self.chunks = chunks
         self.indent = indent
+        self.depth = depth
         self.references = {r.line_index: r for r in piece.references}
 
     def rows(self) -> Iterator[Row]:
@@ -107,8 +119,10 @@ class _Expansion:
 
     def referred(self, reference: Reference) -> list[Row]:
         """Return what stands in place of a reference."""
+        if self.depth == DEEPEST:
+            raise TooDeepError(reference)
         indent = self.indent + reference.indent
-        found = expanded(reference.name, self.chunks, indent)
+        found = expanded(reference.name, self.chunks, indent, self.depth + 1)
         if not found:
             text = indent + "pass"
             held = Row(self.line(reference.line_index, text), held=True)

@@ -11,8 +11,9 @@ from itertools import groupby
 
 from .expand import Chunks
 from .language import Piece, Reference, is_file
-from .names import file_fault, folded, name_fault
+from .names import file_fault, name_fault
 from .problems import Problem
+from .targets import fold
 
 
 def active(pieces: Sequence[Piece], number: int) -> dict[str, tuple[Piece, ...]]:
@@ -103,7 +104,7 @@ def _clashes(pieces: Sequence[Piece]) -> Iterator[Problem]:
     sound = [p for p in pieces if not (file_fault if p.is_file else name_fault)(p.name)]
     for piece in sound:
         for name in _prefixes(piece):
-            other, first = spelled.setdefault(folded(name), (name, piece))
+            other, first = spelled.setdefault(fold(name), (name, piece))
             if other != name:
                 yield Problem(
                     piece.location,
@@ -111,10 +112,10 @@ def _clashes(pieces: Sequence[Piece]) -> Iterator[Problem]:
                     f"(at {first.location}). Spell both alike or choose another name.",
                     "clash",
                 )
-    files = {folded(piece.name): piece for piece in sound if piece.is_file}
+    files = {fold(piece.name): piece for piece in sound if piece.is_file}
     for piece in files.values():
         for folder in _prefixes(piece)[:-1]:
-            other_file = files.get(folded(folder))
+            other_file = files.get(fold(folder))
             if other_file is not None:
                 yield Problem(
                     piece.location,

@@ -170,6 +170,7 @@ class _Body:
         if self.error is not None:
             yield self._syntax_fault(self.error)
         else:
+            yield from self._join_faults()
             yield from self._place_faults()
             yield from self._end_faults()
 
@@ -224,6 +225,24 @@ class _Body:
             "syntax",
             f"a chunk must be valid Python by itself, got: {error.msg}. {mend}",
         )
+
+    def _join_faults(self) -> Iterator[Fault]:
+        """Yield the backslashes that join a line to a blank one.
+
+        Blank lines may come and go when a file is laid out, and such a one has a say
+        in where a statement ends.
+        """
+        comments = {comment.row for comment in self.lexed.comments}
+        strings = self.lexed.data | self.lexed.documentation
+        for row, line in enumerate(self.lines[:-1]):
+            joins = line.endswith("\\") and row not in comments
+            if joins and row + 1 not in strings and not self.lines[row + 1].strip():
+                yield (
+                    self.first + row,
+                    "syntax",
+                    "a backslash at the end of a line must join it to code, got a "
+                    "blank line after it. Remove the backslash or the blank line.",
+                )
 
     def _place_faults(self) -> Iterator[Fault]:
         """Yield the references that stand where no statement could."""

@@ -8,7 +8,8 @@ from pathlib import Path, PurePosixPath
 
 from .book import Book
 from .expand import TangledFile
-from .problems import Location, SettingsError
+from .problems import Location, SettingsError, shortened
+from .settings import whole_number
 
 
 def locate(book: Book, place: Location) -> tuple[Location, ...]:
@@ -106,14 +107,16 @@ def parse_place(text: str, root: Path) -> Location:
 
     Errors: SettingsError if it is not of that form.
     """
-    path, colon, number = text.rpartition(":")
-    if not colon or not number.isdecimal() or not path:
+    path, _, digits = text.rpartition(":")
+    number = whole_number(digits)
+    if number is None or not path:
         raise SettingsError(
-            f"{text}: must be PATH:LINE, such as src/package/module.py:57. Name both."
+            f"{shortened(text)}: must be PATH:LINE, such as src/package/module.py:57. "
+            "Name both."
         )
     given = Path(path)
     candidate = given if given.is_absolute() else Path.cwd() / given
     inside = candidate.resolve()
     if inside.is_file() and inside.is_relative_to(root.resolve()):
-        return Location(inside.relative_to(root.resolve()).as_posix(), int(number))
-    return Location(PurePosixPath(path.replace("\\", "/")).as_posix(), int(number))
+        return Location(inside.relative_to(root.resolve()).as_posix(), number)
+    return Location(PurePosixPath(path.replace("\\", "/")).as_posix(), number)

@@ -143,12 +143,14 @@ class Found:
     """A cell as found in a chapter.
 
     `lines` are its lines as they are written, which MyST-NB may show otherwise.
-    `refused` is why MyST-NB cannot read the cell, or None.
+    `refused` is why MyST-NB cannot read the cell, or None.  `language` is what its
+    fence says, maybe nothing.
     """
 
     cell: Cell
     lines: list[str]
     refused: str | None
+    language: str
 
 
 def cells_of(tokens: Sequence[Token]) -> list[Found]:
@@ -162,7 +164,8 @@ def cells_of(tokens: Sequence[Token]) -> list[Found]:
             source = "\n".join(body)
             cell = Cell(len(found), line, source, line + 1 + offset, options)
             lines = token.content.split("\n")[offset:-1]
-            found.append(Found(cell, lines, refused))
+            language = token.info.removeprefix(CODE_CELL).strip()
+            found.append(Found(cell, lines, refused, language))
     return found
 
 

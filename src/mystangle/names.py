@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from pathlib import PureWindowsPath
+
+from . import targets
+from .problems import shortened
 
 LONGEST = 60
 DIRECTIVE = re.compile(
-    r"(type:|noqa\b|fmt:|ruff:|isort:|mypy:|pylint:|pragma\b|%%|!|coding\b|region\b"
-    r"|endregion\b|\|)",
+    r"(noqa|nosec|nopep8|noinspection|pragma|coding|(end)?region)\b|%%|!|\|",
     re.IGNORECASE,
 )
+COLON = re.compile(r"[^\W\d][\w-]*\s*:")
 ENCODING = re.compile(r"coding[:=]")
-# Names that Windows keeps for devices, with any suffix.
-DEVICES = {"con", "prn", "aux", "nul", "conin$", "conout$"} | {
-    f"{device}{n}" for device in ("com", "lpt") for n in "0123456789¹²³"
-}
+PART = re.compile(r"(?!-)[\w.-]+")
 
 
 def canonical(name: str) -> str:
     """Return a name as it is compared: in Unicode's NFC, white space folded."""
     return " ".join(unicodedata.normalize("NFC", name).split())
-
-
-def folded(name: str) -> str:
-    """Return what two names share that a file system without case cannot tell apart."""
-    return unicodedata.normalize("NFC", name.casefold())
 
 
 def is_file(name: str) -> bool:
@@ -46,41 +40,35 @@ def name_fault(name: str) -> str | None:
         (name.endswith("."), "not end with a full stop"),
         (name.casefold().endswith(".py"), "not end like a file"),
         (
+            COLON.match(name),
+            "not begin with a word and a colon: it becomes a comment, which a tool may "
+            "take for a directive, as `flake8: noqa` is",
+        ),
+        (
             DIRECTIVE.match(name) or ENCODING.search(name),
             "not read like a directive to a tool, since it becomes a comment",
         ),
     )
     for wrong, must in reasons:
         if wrong:
-            return f"a chunk's name must {must}, got {name!r}. Choose another name."
+            got = shortened(name)
+            return f"a chunk's name must {must}, got {got!r}. Choose another name."
     return None
 
 
 def file_fault(path: str) -> str | None:
-    """Return why a file cannot be tangled to `path` below the source, or None."""
-    parts = path.split("/")
-    reasons = (
-        (not path.isprintable(), "hold printable characters only"),
-        ("\\" in path, "have / between its parts"),
-        (path.startswith("/") or PureWindowsPath(path).anchor, "be relative"),
-        ("" in parts or "." in parts, "have no empty part"),
-        (".." in parts, "stay below the source, without `..`"),
-        (
-            any(p.startswith((".", "~")) for p in parts),
-            "have no part that begins with `.` or `~`",
-        ),
-        (
-            any(p != p.strip() or p.endswith(".") for p in parts),
-            "have no part that begins or ends with a blank or ends with `.`",
-        ),
-        (any(c in path for c in '<>:"|?*'), 'hold none of the characters <>:"|?*'),
-        (
-            any(p.split(".")[0].strip().casefold() in DEVICES for p in parts),
-            "not be the name of a Windows device",
-        ),
-        (not path.endswith(".py") or parts[-1] == ".py", "end with `.py`"),
-    )
-    for wrong, must in reasons:
-        if wrong:
-            return f"a file's path must {must}, got {path!r}. Name another file."
-    return None
+    """Return why a file cannot be tangled to `path` below the source, or None.
+
+    Beside the rules for every target it must be a module, whose name needs no quoting.
+    """
+    fault = targets.name_fault(path)
+    if fault is None and not all(map(PART.fullmatch, path.split("/"))):
+        fault = (
+            "must hold only letters, digits, `_`, `-`, `.` and `/`, and no part that "
+            "begins with `-`"
+        )
+    if fault is None and not is_file(path):
+        fault = "must end with `.py`"
+    if fault is None:
+        return None
+    return f"a file's path {fault}, got {shortened(path)!r}. Name another file."

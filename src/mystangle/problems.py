@@ -25,8 +25,8 @@ class Problem:
     `kind` says what the mistake is about.  The table of contents: toc.  A chapter's
     file: encoding.  Cells and fences: altered, cell, dropped, unclosed.  A chunk:
     comment, file, name, option, reference, syntax.  Chunks together: clash, cycle,
-    definition, retired, twice, undefined, unused.  A tangled file: compile, format,
-    lint.
+    definition, depth, retired, twice, undefined, unused.  A tangled file: compile,
+    format, lint.
     """
 
     location: Location
@@ -67,3 +67,8 @@ class ChapterError(MystangleError):
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+def shortened(text: str, most: int = 200) -> str:
+    """Return a person's text as an error quotes it."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"

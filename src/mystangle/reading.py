@@ -19,6 +19,7 @@ from .strays import Fault, strays
 BOM = "\ufeff"
 # Ends of lines to `str.splitlines`, by which MyST-NB reads a cell, but not to Python.
 ENDS = re.compile("[\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
+PYTHON = ("", "python", "python3", "ipython", "ipython3")
 LONE_RETURN = re.compile(r"\r(?!\n)")
 
 
@@ -126,6 +127,7 @@ def _cells(raw: str, text: str, found: list[Found]) -> Iterator[Fault]:
                 f"{one.refused}. Mend the lines below the fence.",
             )
         if _is_chunk(one):
+            yield from _not_a_chunk(one)
             yield from _altered(one, text, returns)
 
 
@@ -137,6 +139,25 @@ def _lone_returns(raw: str) -> set[int]:
 
 def _is_chunk(found: Found) -> bool:
     return bool(options_of(found.cell.source).count)
+
+
+def _not_a_chunk(found: Found) -> Iterator[Fault]:
+    """Yield what a cell says of itself that is not true of a chunk."""
+    line = found.cell.line
+    if found.language.strip("`").casefold() not in PYTHON:
+        yield (
+            line,
+            "cell",
+            "a chunk must be Python, got a cell whose fence says "
+            f"{found.language!r}. Write `{{code-cell}} python`, or remove the options.",
+        )
+    if "raises" in found.cell.options:
+        yield (
+            line,
+            "cell",
+            "a chunk is shown and not run, so it must not have `:raises:`, got one. "
+            "Let a cell that uses the chunk raise the error.",
+        )
 
 
 def _altered(found: Found, text: str, returns: set[int]) -> Iterator[Fault]:

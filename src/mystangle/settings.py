@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -62,19 +63,44 @@ def _nearest(start: Path) -> Path:
 
 def _table(path: Path) -> Mapping[str, Any] | None:
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = read_toml(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError) as error:
+    tool = inner_table(path.name, data, "tool")
+    return inner_table(path.name, tool, "mystangle") if "mystangle" in tool else None
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return what a TOML file holds.
+
+    Errors: SettingsError if it cannot be read; FileNotFoundError, NotADirectoryError.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise
+    except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(
-            f"pyproject.toml: must be readable TOML in UTF-8, got: {error}. Mend it."
+            f"{path.name}: must be readable TOML in UTF-8, got: {error}. Mend it."
         ) from None
-    table = data.get("tool", {}).get("mystangle")
-    if table is not None and not isinstance(table, dict):
+
+
+def inner_table(file: str, table: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Return a table inside another, empty if it is not there.
+
+    Errors: SettingsError if `key` stands for anything else.
+    """
+    inner = table.get(key, {})
+    if not isinstance(inner, dict):
         raise SettingsError(
-            f"pyproject.toml: tool.mystangle must be a table, got {table!r}."
+            f"{file}: {key} must be a table, got {inner!r}. Mend it or remove it."
         )
-    return table
+    return inner
+
+
+def whole_number(text: str) -> int | None:
+    """Return the number that up to nine ASCII digits spell, None for other text."""
+    return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else None
 
 
 def _checked(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from markdown_it.token import Token
 
 from .markdown import (
+    CODE_CELL,
     Fence,
     MarkdownReader,
     fence_of,
@@ -43,6 +44,13 @@ VERBATIM = {
     "mermaid",
     "eval-rst",
     "toctree",
+}
+# Blocks whose text is not Markdown either, by the type of their token.
+SWALLOWERS = {
+    "math_block": "mathematics",
+    "math_block_label": "mathematics",
+    "amsmath": "mathematics",
+    "html_block": "HTML",
 }
 # HTML that CommonMark lets run to the end of the document, and what would end it.
 HTML_ENDS = (
@@ -75,7 +83,6 @@ def strays(
 
 def _unclosed(token: Token) -> Iterator[Fault]:
     fence = fence_of(token)
-    content = token.content.lstrip().casefold()
     if fence and not fence.closed:
         yield (
             fence.line,
@@ -83,16 +90,25 @@ def _unclosed(token: Token) -> Iterator[Fault]:
             "a fence must be closed, got one that runs to the end of the chapter. "
             f"Close it with a line of {token.markup} alone.",
         )
-    elif token.type == "html_block":
-        for begin, end in HTML_ENDS:
-            opening = begin.match(content)
-            if opening and end not in content:
-                yield (
-                    first_line(token),
-                    UNCLOSED,
-                    f"HTML must be closed, got `{opening[0]}` that runs to the end of "
-                    f"the chapter. Close it with `{end}`.",
-                )
+    for opening, end in _endless(token):
+        yield (
+            first_line(token),
+            UNCLOSED,
+            f"HTML must be closed, got `{opening}` that runs to the end of the "
+            f"chapter. Close it with `{end}`.",
+        )
+
+
+def _endless(token: Token) -> Iterator[tuple[str, str]]:
+    """Yield how HTML begins that runs to the end of the chapter, and what is missing.
+
+    Such HTML swallows all that follows, which is not told again.
+    """
+    content = token.content.lstrip().casefold()
+    for begin, end in HTML_ENDS if token.type == "html_block" else ():
+        opening = begin.match(content)
+        if opening and end not in content:
+            yield opening[0], end
 
 
 def _fences(
@@ -104,13 +120,25 @@ def _fences(
     """
     shown = {id(token) for token in top_level(tokens)} if depth == 0 else set()
     for token in tokens:
-        fence = fence_of(token)
+        fence = fence_of(token) or _swallower(token)
         if fence is not None:
             fence = replace(fence, line=fence.line + offset)
             yield fence, id(token) in shown
             if not is_cell(token) and _is_markdown(fence):
                 inner = reader.tokens(fence.content)
                 yield from _fences(reader, inner, fence.line, depth + 1)
+
+
+def _swallower(token: Token) -> Fence | None:
+    """Return a block of mathematics or HTML, in which a fence is mere text.
+
+    A comment is not one: what stands in it is meant to be hidden.
+    """
+    hidden = token.content.lstrip().startswith("<!--")
+    if token.type not in SWALLOWERS or hidden or any(_endless(token)):
+        return None
+    before = token.content.partition(CODE_CELL)[0].count("\n")
+    return Fence(token.type, first_line(token) + before, token.content, True, False)
 
 
 def _directive(fence: Fence) -> str:
@@ -126,6 +154,12 @@ def _is_markdown(fence: Fence) -> bool:
 
 def _dropped(fence: Fence, top: bool, notebook: bool) -> str | None:
     """Return why the page would not show a fence that is meant as a cell, or None."""
+    if fence.info in SWALLOWERS or _directive(fence) == "math":
+        return (
+            f"a chunk must stand at the top level of its chapter, got one inside "
+            f"{SWALLOWERS.get(fence.info, 'mathematics')}, where its text is no code. "
+            "Move it out."
+        )
     name = re.sub(r"[^a-z]", "", _directive(fence).casefold())
     if name not in CELL_NAMES:
         return None

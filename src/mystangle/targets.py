@@ -6,12 +6,12 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-from .problems import MystangleError
+from .problems import MystangleError, shortened
 
 RESERVED = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])", re.I)
 FORBIDDEN = frozenset('\\:*?"<>|')
 UNPRINTABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
-LONGEST = 200  # bytes in one name: leaves room for the temporary file's suffix
+LONGEST = 200  # bytes in a path: every system can write it, below most roots
 
 
 class TargetError(MystangleError):
@@ -35,6 +35,8 @@ def name_fault(path: str) -> str | None:
         return "must not be empty"
     if any(unicodedata.category(character) in UNPRINTABLE for character in path):
         return "must be printable text on one line"
+    if len(path.encode()) > LONGEST:
+        return f"must be at most {LONGEST} bytes long"
     found = sorted(FORBIDDEN.intersection(path))
     if found:
         return f"must be relative, with `/` between names, and hold no {found[0]}"
@@ -53,8 +55,6 @@ def _part_fault(name: str) -> str | None:
         return f"must hold no name with outer blanks or a final dot, as {name!r} has"
     if RESERVED.fullmatch(name.split(".")[0].rstrip()):
         return f"must hold no name that Windows reserves, as {name!r} is"
-    if len(name.encode()) > LONGEST:
-        return f"must hold no name longer than {LONGEST} bytes"
     return None
 
 
@@ -86,7 +86,7 @@ def require_portable(paths: Iterable[str]) -> None:
     """
     known = sorted(paths)
     faults = [
-        f"{path!r}: a target's path {fault}. Rename the file."
+        f"{shortened(path)!r}: a target's path {fault}. Rename the file."
         for path in known
         if (fault := name_fault(path))
     ]

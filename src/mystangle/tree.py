@@ -55,6 +55,10 @@ class Tree:
         return self.state / "journal"
 
     @property
+    def hiding(self) -> Path:
+        return self.state / ".gitignore"
+
+    @property
     def lock_place(self) -> Path:
         return self.root / self.lock
 
@@ -85,15 +89,24 @@ class Tree:
 
     def interrupted(self) -> bool:
         """Has a run begun to write here, and not ended?"""
-        left = (self.journal, disk.temporary(self.journal))
+        begun = disk.temporary(self.journal), disk.temporary(self.hiding)
+        left = (self.journal, *begun)
         return any(os.path.lexists(place) for place in left)
+
+    def hide_state(self) -> None:
+        """Have git ignore the state folder, unless someone has decided otherwise."""
+        with disk.explained(f"{STATE}/{self.hiding.name}"):
+            if not os.path.lexists(self.hiding):
+                disk.write(self.hiding, b"*\n")
 
     def require_plain(self, paths: Iterable[str]) -> None:
         """Refuse targets, present or to be, that are no plain files in plain folders.
 
-        Nothing may be a symbolic link, which could lead anywhere. Errors: TargetError.
+        The same holds for the lock file and the state folder.  None may be a symbolic
+        link, which could lead anywhere.  Errors: TargetError.
         """
         names = [*(self.name(path) for path in sorted(paths)), self.lock]
+        names.append(f"{STATE}/journal")
         faults = dict.fromkeys(f for name in names if (f := self._plain_fault(name)))
         if faults:
             raise TargetError("\n".join(faults))

@@ -127,6 +127,7 @@ def _settle(
 ) -> Outcome:
     """Make the tree's targets `files`; take the lock only if there is work to do."""
     require_portable(files)
+    tree.require_plain(())
     if not tree.interrupted():
         with suppress(disk.DiskError):  # it may be another run's doing: ask again
             plan = make_plan(tree, files, Journal())
@@ -135,6 +136,7 @@ def _settle(
     with disk.locked(tree.state / "lock", f"{STATE}/lock"):
         with disk.explained(tree.source or "."):
             _sweep(tree)
+        tree.hide_state()
         plan = make_plan(tree, files, tree.read_journal())
         if not force:
             _refuse(tree, plan.refused, advice)

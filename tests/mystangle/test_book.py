@@ -105,8 +105,19 @@ def test_chunks_that_nest_too_deeply_are_told(tmp_path: Path) -> None:
     cells += [("id: C2000", "x = 1")]
     one = "".join(f"```{{code-cell}}\n#| {key}\n{body}\n```\n" for key, body in cells)
     (problem,) = Book.read(Settings.load(write(tmp_path, one=one))).problems
-    assert str(problem.location) == "book/one.md:5"
-    assert "must not nest so deeply" in problem.message
+    # The 101st reference, each in a cell of four lines.
+    assert str(problem.location) == f"book/one.md:{6 + 4 * 100}"
+    assert "chunks must not nest more than 100 deep" in problem.message
+    assert problem.kind == "depth"
+
+
+def test_chunks_may_nest_quite_deeply(tmp_path: Path) -> None:
+    cells = [("file: x.py", "# <<(C0)>>")]
+    cells += [(f"id: (C{n})", f"# <<(C{n + 1})>>") for n in range(99)]
+    cells += [("id: (C99)", "x = 1")]
+    one = "".join(f"```{{code-cell}}\n#| {key}\n{body}\n```\n" for key, body in cells)
+    book = Book.read(Settings.load(write(tmp_path, one=one)))
+    assert book.snapshot().files["x.py"].text == "x = 1\n"
 
 
 def test_options_are_read_by_one_parser() -> None:

@@ -43,7 +43,11 @@ def test_a_fresh_tree_is_written_and_recorded(tmp_path: Path) -> None:
     assert (tmp_path / LOCK).read_text() == "".join(
         f"{hashlib.sha256(FILES[path]).hexdigest()}  {path}\n" for path in sorted(FILES)
     )
-    assert os.listdir(tmp_path / ".mystangle") in ([], ["lock"])
+    assert set(os.listdir(tmp_path / ".mystangle")) - {"lock"} == {".gitignore"}
+    assert (tmp_path / ".mystangle/.gitignore").read_bytes() == b"*\n"
+    (tmp_path / ".mystangle/.gitignore").write_bytes(b"mine\n")
+    tangle(tmp_path, CHANGED)
+    assert (tmp_path / ".mystangle/.gitignore").read_bytes() == b"mine\n"
 
 
 def test_a_second_run_touches_nothing(root: Path) -> None:

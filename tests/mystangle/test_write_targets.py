@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -108,6 +109,7 @@ def test_all_bad_paths_are_named_at_once() -> None:
         ("src/pkg/a.py", "nowhere"),
         ("src/pkg/a.py", "src/pkg/a.py"),
         (LOCK, "outside/lock"),
+        (".mystangle", "outside"),
     ],
 )
 def test_links_are_refused_even_with_force(
@@ -127,6 +129,19 @@ def test_links_are_refused_even_with_force(
         with pytest.raises(TargetError, match=f"^{link}: must not be a link"):
             run()
     assert contents(root) == before
+
+
+@POSIX
+def test_a_state_folder_behind_a_link_is_refused_also_after_a_crash(
+    root: Path, tmp_path: Path
+) -> None:
+    (root / ".mystangle").rename(tmp_path / "elsewhere")
+    (root / ".mystangle").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere/journal").write_bytes(b"")
+    before = sorted(os.listdir(tmp_path / "elsewhere"))
+    with pytest.raises(TargetError, match=r"^\.mystangle: must not be a link"):
+        tangle(root, CHANGED)
+    assert sorted(os.listdir(tmp_path / "elsewhere")) == before
 
 
 @POSIX
@@ -152,11 +167,25 @@ def test_a_target_must_be_a_file_in_folders(root: Path) -> None:
     assert contents(root)["src/pkg/a.py"] == FILES["pkg/a.py"]
 
 
-def test_a_path_too_long_for_the_system_is_a_clear_error(root: Path) -> None:
-    path = "/".join(["d" * 200] * 30)
+def test_a_path_too_long_is_a_short_error(root: Path) -> None:
+    path = "/".join(["d" * 99] * 30)
     for run in (tangle, drifted):
-        with pytest.raises(DiskError, match="d: must be readable and writable, got"):
+        with pytest.raises(TargetError, match="d…': a target's path must") as caught:
             run(root, {**CHANGED, path: b""})
+        assert len(str(caught.value)) < 300
+
+
+def test_a_root_too_deep_for_the_system_is_a_clear_error(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(place: Path) -> bytes:
+        raise OSError(errno.ENAMETOOLONG, "File name too long")
+
+    monkeypatch.setattr(disk, "read", refuse)
+    for run in (tangle, drifted):
+        with pytest.raises(DiskError, match="must be readable and writable, got: File"):
+            run(root, CHANGED)
+    monkeypatch.undo()
     assert contents(root)["src/pkg/a.py"] == FILES["pkg/a.py"]
 
 
