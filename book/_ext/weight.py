@@ -26,7 +26,8 @@ SCRIPT = re.compile(r"[ \t]*<script\b(?![^>]*data-cfasync)[^>]*>.*?</script>\n?"
 ICON_SCRIPT = re.compile(
     r"\s*<(?:script|link)\b[^>]*\bfontawesome\.js[^>]*>(</script>)?"
 )
-SHARED_ID = ' id="proof-content"'  # sphinx-proof gives it to every proof
+# Every proof has the same id; a list of references says it is one, its items do not.
+WRONG = re.compile(r' id="proof-content"| role="list"(?= class="citation-list")')
 CLASSES = re.compile(r'\bclass="([^"]*)"')
 MATHS = re.compile(r"<math\b.*?</math>", re.S)
 ANNOTATION = re.compile(r"<annotation\b.*?</annotation>|<[^>]*>", re.S)
@@ -64,8 +65,8 @@ def lighten(out: Path) -> None:
         font.write_bytes(subset(font.read_bytes(), characters(pages.values())))
     for page, text in pages.items():
         name = page.relative_to(out).as_posix()
-        once = ICON_SCRIPT.sub("", text).replace(SHARED_ID, "")
-        light = versioned(scripts_last(once, name), static)
+        right = WRONG.sub("", ICON_SCRIPT.sub("", text))
+        light = versioned(scripts_last(right, name), static)
         if light != text:
             page.write_text(light, "utf-8")
 
