@@ -11,10 +11,14 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from . import __version__
 from .problems import HandEditError, MystangleError, SettingsError
 from .settings import Settings, whole_number
+
+if TYPE_CHECKING:
+    from .book import Book
 
 Run = Callable[[Settings, argparse.Namespace], int]
 
@@ -91,9 +95,11 @@ def _tangle(settings: Settings, options: argparse.Namespace) -> int:
         raise SettingsError(
             "--force must not come with --into, where nothing is overwritten."
         )
-    snapshot = Book.read(settings).snapshot(_chapter(options.through))
+    book = Book.read(settings)
+    snapshot = book.snapshot(_chapter(options.through))
     files = {name: file.data for name, file in snapshot.files.items()}
     if options.into is not None:
+        _require_apart(book, options.into)
         files = {**settings.data_files(), **files}
         export_tree(options.into, files)
         for name in files:
@@ -116,6 +122,25 @@ def _tangle(settings: Settings, options: argparse.Namespace) -> int:
     return 0
 
 
+def _require_apart(book: Book, folder: Path) -> None:
+    """Refuse to export to where the project's own files are. Errors: SettingsError.
+
+    The folder may lie in the root, but neither in nor around what must stay as it is.
+    """
+    root = book.settings.root.resolve()
+    chapters = {(root / chapter.path).parent for chapter in book.chapters}
+    kept = {root / book.settings.source, root / ".git", *chapters} - {root}
+    place = folder.resolve()
+    for own in (root, *sorted(kept)):
+        if own.is_relative_to(place) or (own != root and place.is_relative_to(own)):
+            name = own.relative_to(root).as_posix()
+            raise SettingsError(
+                f"--into {folder}: must be a folder apart from the project's own, got "
+                f"one that is, holds or lies in {'its root' if own == root else name}. "
+                "Name another, such as _build/package."
+            )
+
+
 def _chapter(text: str | None) -> int | str | None:
     number = None if text is None else whole_number(text)
     return text if number is None else number
@@ -130,10 +155,12 @@ def _check(settings: Settings, options: argparse.Namespace) -> int:
     book = Book.read(settings)
     book.require_sound()
     problems = []
+    verdict = "all is well."
     try:
         problems = style(book)
     except NoRuffError as error:
         _complain(str(error))
+        verdict = "no mistake and no drift; the style of the chunks was not checked."
     files = {name: file.data for name, file in book.snapshot().files.items()}
     found = drift(settings.root, settings.source, settings.lock, files)
     for text, names in (
@@ -152,7 +179,7 @@ def _check(settings: Settings, options: argparse.Namespace) -> int:
         return HAND_EDITS
     if found:
         return DRIFT
-    _say(f"{_count(len(files))} of {len(book.chapters)} chapters: all is well.")
+    _say(f"{_count(len(files))} of {len(book.chapters)} chapters: {verdict}")
     return 0
 
 

@@ -19,7 +19,7 @@ from .edits import describe
 from .plan import Change, Plan, make_plan
 from .problems import HandEditError
 from .record import Journal, merged
-from .targets import require_portable
+from .targets import TargetError, require_portable
 from .tree import STATE, Tree
 
 ADVICE = (
@@ -101,8 +101,20 @@ def export_tree(directory: Path, files: Mapping[str, bytes]) -> None:
     """Make `directory` hold exactly `files`, beside a hidden folder of our own.
 
     Errors: HandEditError if it holds anything that an export did not write there;
-    TargetError, DiskError.
+    TargetError if it is no folder to write in, or for a bad path; DiskError.
     """
+    try:
+        _export(directory, files)
+    except disk.DiskError as error:
+        if not isinstance(error.__cause__, OSError):
+            raise
+        raise TargetError(
+            f"{directory}: must be a folder that can be written, got: "
+            f"{error.__cause__.strerror}. Name another folder."
+        ) from error
+
+
+def _export(directory: Path, files: Mapping[str, bytes]) -> None:
     tree = Tree(Path(os.path.realpath(directory)), "", f"{STATE}/exported")
     ours = {*files, *merged(tree.read_lock()[1], tree.read_journal().tangled)}
     strange = (path for path in _contents(tree.root) if path not in ours)

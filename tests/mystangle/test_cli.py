@@ -145,9 +145,12 @@ def test_without_ruff_one_line_says_so(
     assert cli.main(["tangle"]) == 0
     monkeypatch.setattr(check.importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(check.shutil, "which", lambda name: None)
+    capsys.readouterr()
     assert cli.main(["check"]) == 0
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("ruff: is not installed")
+    out, err = capsys.readouterr()
+    assert err.startswith("ruff: is not installed") and err.count("\n") == 1
+    assert out.endswith("the style of the chunks was not checked.\n")
+    assert "all is well" not in out
 
 
 @pytest.mark.parametrize("through", ["one", "book/one", "book/one.md", "1", "o"])
@@ -170,6 +173,52 @@ def test_a_folder_holds_the_data_files_too(root: Path) -> None:
     assert (root / "out/pkg/value.py").is_file()
 
 
+@pytest.mark.parametrize(
+    "into",
+    [
+        "",
+        ".",
+        "..",
+        "/",
+        "src",
+        "src/pkg",
+        "src/../src/new",
+        "book",
+        "book/x",
+        ".git/x",
+    ],
+)
+def test_a_copy_never_goes_where_the_project_is(
+    root: Path, capsys: pytest.CaptureFixture[str], into: str
+) -> None:
+    assert cli.main(["tangle"]) == 0
+    before = snapshot(root)
+    capsys.readouterr()
+    assert cli.main(["tangle", "--into", into]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"--into {Path(into)}: must be a folder apart from the pro")
+    assert snapshot(root) == before
+
+
+@pytest.mark.parametrize("into", ["_build/x", "srcs", "book-x", "../beside", ".gitx"])
+def test_a_copy_may_go_anywhere_else(root: Path, into: str) -> None:
+    assert cli.main(["tangle", "--into", into]) == 0
+    assert (root / into / "pkg/value.py").is_file()
+
+
+def test_a_place_that_cannot_be_written_is_named_as_given(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (root / "file").write_bytes(b"")
+    places = ["file", "file/x", *(["/proc/x"] if Path("/proc/self").exists() else [])]
+    for place in places:
+        assert cli.main(["tangle", "--into", place]) == 2
+        error = capsys.readouterr().err
+        assert error.startswith(f"{Path(place)}: must be a folder that can be written")
+        assert "complete" not in error and error.count("\n") == 1
+    assert (root / "file").read_bytes() == b""
+
+
 def test_into_alone_is_the_whole_book(root: Path) -> None:
     assert cli.main(["tangle", "--into", "out"]) == 0
     assert (root / "out/pkg/twice.py").is_file()
@@ -184,7 +233,13 @@ def test_into_alone_is_the_whole_book(root: Path) -> None:
         (["tangle", "--through", "", "--into", "o"], "several that begin so: one, two"),
         (["tangle", "--into", "o", "--force"], "--force must not come with --into"),
         (["locate", VALUE], "must be PATH:LINE"),
+        (["tangle", "--through", "1" * 5000, "--into", "o"], "…: must mean one"),
+        (["tangle", "--through", "٣", "--into", "o"], "got none of one, two"),
         (["locate", f"{VALUE}:x"], "must be PATH:LINE"),
+        (["locate", f"{VALUE}:٣"], "must be PATH:LINE"),
+        (["locate", f"{VALUE}:²"], "must be PATH:LINE"),
+        (["locate", f"{VALUE}:{'9' * 5000}"], "must be PATH:LINE"),
+        (["locate", f"{VALUE}:+1"], "must be PATH:LINE"),
         (["locate", "src/pkg/nothing.py:1"], "got neither"),
         (["locate", "pyproject.toml:1"], "got neither"),
         (["locate", f"{VALUE}:99"], "must be a line of the file"),
@@ -282,6 +337,21 @@ def test_settings_are_checked(root: Path, capsys: pytest.CaptureFixture[str]) ->
     ):
         (root / "pyproject.toml").write_text(f"[tool.mystangle]\n{line}\n")
         assert cli.main(["check"]) == 2
+        assert words in capsys.readouterr().err
+    for text, words in (
+        ("tool = 'x'", "tool must be a table, got 'x'"),
+        ("tool.mystangle = 3", "mystangle must be a table, got 3"),
+        ("tool.mystangle = []", "mystangle must be a table, got []"),
+        ("tool.mystangle = false", "mystangle must be a table, got False"),
+        ("[[tool]]", "tool must be a table, got [{}]"),
+        (f"x = {'9' * 5000}\n[tool.mystangle]", "must be readable TOML"),
+        (f"x = {'[' * 5000}\n[tool.mystangle]", "must be readable TOML"),
+        ("[tool.mystangle]\n[tool]\nruff = 3", "ruff must be a table, got 3"),
+        ("[tool.mystangle]\n[tool.ruff]\nlint = 3", "lint must be a table, got 3"),
+        ("[tool.mystangle]\n[tool.ruff]\nsrc = 3", "ruff: must run, got"),
+    ):
+        (root / "pyproject.toml").write_text(text + "\n")
+        assert cli.main(["check"]) == 2, text
         assert words in capsys.readouterr().err
     (root / "pyproject.toml").write_text("[tool.mystangle\n")
     assert cli.main(["check"]) == 2
