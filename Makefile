@@ -1,14 +1,14 @@
 # One command for everything that is done often.
 #   make book    build the code and the site from the book, print the front page's path
 #   make epub    the same as one file for a reader of EPUB
-#   make test    run the whole suite
+#   make test    run the suite; make test-all, the slow tests too
 #   make check   what a commit must pass: mystangle, ruff, mypy
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: book epub test check tangle bench pythons lock clean
+.PHONY: book epub test test-all check tangle bench pythons lock clean
 
 book: $(READY)
 	$(BIN)/jupyter-book build .
@@ -20,6 +20,9 @@ epub: $(READY)
 
 test: $(READY)
 	$(BIN)/pytest
+
+test-all: $(READY)
+	$(BIN)/pytest -m "slow or not slow"
 
 check: $(READY)
 	$(BIN)/mystangle check

@@ -25,7 +25,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     whole = (
         config.args_source is not config.ArgsSource.ARGS
         and not config.option.keyword
-        and not config.option.markexpr
+        and config.option.markexpr == "slow or not slow"
         and not config.option.deselect
     )
     if whole and exitstatus == 0 and not hasattr(config, "workerinput"):

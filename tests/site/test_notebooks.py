@@ -9,7 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 from nbclient import NotebookClient
 
-pytestmark = pytest.mark.xdist_group("site")
+pytestmark = [pytest.mark.xdist_group("site"), pytest.mark.slow]
 
 
 def test_every_chapter_offers_its_notebook(site: Path) -> None:

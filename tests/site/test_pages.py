@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, expect
 
 from mystangle import Book
 
-pytestmark = pytest.mark.xdist_group("site")
+pytestmark = [pytest.mark.xdist_group("site"), pytest.mark.slow]
 
 HEAVIEST = 1_000_000  # bytes of a chapter, nothing compressed, nothing cached
 LONGEST = 200_000  # bytes of a script
