@@ -26,6 +26,7 @@ from hypothesis import strategies as st
 
 import whitebox_gpt.tokenizer
 from whitebox_gpt.errors import KindError, TextError, VocabularyError, WhiteboxError
+from whitebox_gpt.stages import observe
 from whitebox_gpt.tokenizer import Tokenizer, first_names, read_documents
 
 STAGE = "whitebox_gpt.stages.stage_04_characters_bos"
@@ -634,3 +635,18 @@ def test_the_demonstration_prints_what_it_checks() -> None:
     ):
         assert line in shown
     assert "\n".join(shown).isascii()
+    assert max(map(len, shown)) <= 84
+
+
+def test_an_observation_is_wrapped_at_spaces_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words, name = " ".join(["to-be"] * 20), "n" * 100
+    observe("words", words, words)
+    observe("a name", name, name)
+    printed = capsys.readouterr().out
+    assert printed.split() == f"words = {words} a name = {name}".split()
+    assert [len(line) <= 84 for line in printed.splitlines()] == [
+        *[True] * 3,
+        False,
+    ]
