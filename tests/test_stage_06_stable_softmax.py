@@ -847,6 +847,26 @@ def test_a_search_for_aligned_roundings_stays_within_4_ulp_outside_the_class(
     assert outside > 60  # the search did look there
 
 
+def test_a_climbed_case_uses_more_than_2_of_the_4_ulps() -> None:
+    numbers = [0.0, -1.744420893121] + [-4.136518347374] * 5
+    truth = true_loss(numbers, 1)
+    assert not is_confident(truth, len(numbers))
+    assert 2 < ulps_off(loss_of(numbers, 1), truth) <= 4
+
+
+@given(st.integers(2, 10_000), st.floats(1.0, 1e6))
+def test_the_bound_proves_4_ulp_from_half_of_its_first_term_on(
+    k: int, factor: float
+) -> None:
+    loss = factor * (k + 1 + math.log(k)) / 2
+    assert bound(loss, k) <= 4 * math.ulp(loss)
+
+
+def test_at_the_edge_of_the_class_the_bound_proves_no_4_ulp() -> None:
+    for k in range(2, 9):
+        assert bound(k / 4, k) > 4 * math.ulp(k / 4)
+
+
 @pytest.mark.parametrize("k", range(2, 9))
 def test_the_confident_class_is_needed(k: int) -> None:
     """Losses of at least K / 32 nats, far from tiny, exceed 4 ulp."""
@@ -925,7 +945,8 @@ def test_the_demonstration_prints_every_figure() -> None:
         "planned for K = 3 = [9, 14, 13, 11]",
         "in the graphs = [9, 14, 13, 11]",
         "a budget of 10 = ResourceBudgetError: cross_entropy_with_logits: the budget"
-        " must cover 11 operation nodes, got 10",
+        " must",
+        "    cover 11 operation nodes, got 10",
         "a mask of nothing = ShapeError: softmax: mask must leave a class active,"
         " got none",
         "gradients sum to 0 within 2 ulps of 1 = True",
