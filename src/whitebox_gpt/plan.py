@@ -93,10 +93,12 @@ def _require_count(where: str, field: str, given: object) -> None:
 
 
 def _require_unique(names: list[str]) -> None:
-    for place, name in enumerate(names):
-        if name in names[:place]:
+    known: set[str] = set()
+    for name in names:
+        if name in known:
             rule = "each layer must have a name of its own"
             raise ParameterIdentityError("ModelPlan", rule, f"{name!r} twice")
+        known.add(name)
 
 
 # Cut two uniform numbers from a digest

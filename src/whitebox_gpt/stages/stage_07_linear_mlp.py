@@ -59,7 +59,7 @@ def main() -> None:
     observe("nodes in the graph", count_operations(v for row in y for v in row), 76)
     sealed = model.parameters()
     observe("distinct objects", len({id(value) for _, value in sealed}), 20)
-    observe("the tenth name", sealed[7].name, "mlp.fc1.weight[2,1]")
+    observe("the eighth name", sealed[7].name, "mlp.fc1.weight[2,1]")
     model.forward(x)
     observe("identity kept over two passes", model.parameters() == sealed, True)
     # Run short of parameters and of nodes
