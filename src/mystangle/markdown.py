@@ -21,6 +21,7 @@ from myst_parser.parsers.directives import parse_directive_text
 from myst_parser.parsers.mdit import create_md_parser
 
 from .problems import SettingsError
+from .settings import inner_table
 
 CODE_CELL = "{code-cell}"
 # What Jupyter Book enables when `_config.yml` is silent.
@@ -99,22 +100,18 @@ def parser_config(config_file: Path) -> MdParserConfig:
 
     Errors: SettingsError if the file is not YAML or a setting has the wrong type.
     """
-    book = _yaml_mapping(config_file)
-    parse = book.get("parse", {})
-    sphinx = (book.get("sphinx") or {}).get("config") or {}
-    settings = {"myst_enable_extensions": DEFAULT_EXTENSIONS, **(parse or {}), **sphinx}
-    names = {item.name for item in fields(MdParserConfig)}
-    known = {
-        key.removeprefix("myst_"): value
-        for key, value in settings.items()
-        if key.startswith("myst_") and key.removeprefix("myst_") in names
-    }
-    known["enable_extensions"] = set(known["enable_extensions"] or ())
-    known["disable_syntax"] = [*known.get("disable_syntax", ()), "inline"]
+    book, name = _yaml_mapping(config_file), config_file.name
+    parse = inner_table(name, book, "parse")
+    sphinx = inner_table(name, inner_table(name, book, "sphinx"), "config")
+    settings = {"myst_enable_extensions": DEFAULT_EXTENSIONS, **parse, **sphinx}
+    keys = {f"myst_{item.name}": item.name for item in fields(MdParserConfig)}
+    known = {keys[key]: value for key, value in settings.items() if key in keys}
     try:
+        known["enable_extensions"] = set(known["enable_extensions"] or ())
+        known["disable_syntax"] = [*known.get("disable_syntax", ()), "inline"]
         return MdParserConfig(**known)
     except (TypeError, ValueError) as error:
-        raise SettingsError(f"{config_file.name}: {error}.") from None
+        raise SettingsError(f"{name}: {error}.") from None
 
 
 def _yaml_mapping(path: Path) -> dict[str, Any]:
@@ -122,7 +119,7 @@ def _yaml_mapping(path: Path) -> dict[str, Any]:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, yaml.YAMLError) as error:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise SettingsError(f"{path.name}: must be YAML, got: {error}.") from None
     if not isinstance(data, dict | None):
         raise SettingsError(f"{path.name}: must be a mapping of settings.")
@@ -178,7 +175,7 @@ def _cell_body(content: str) -> tuple[list[str], dict[str, Any], str | None]:
             content=content,
             validate_options=False,
         )
-    except yaml.YAMLError as error:
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
         lines = content.splitlines()
         start = next((i for i, text in enumerate(lines) if text[:1] == "#"), len(lines))
         return lines[start:], {}, str(getattr(error, "problem", error))

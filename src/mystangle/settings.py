@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
-from .problems import SettingsError
+from .problems import SettingsError, shortened
 
 PATHS = ("toc", "config", "source", "lock")
 GLOBS = ("support", "data")
+LONGEST = 200  # characters in a path
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,9 @@ def inner_table(file: str, table: Mapping[str, Any], key: str) -> dict[str, Any]
 
     Errors: SettingsError if `key` stands for anything else.
     """
-    inner = table.get(key, {})
+    inner = table.get(key)
+    if inner is None:
+        return {}
     if not isinstance(inner, dict):
         raise SettingsError(
             f"{file}: {key} must be a table, got {inner!r}. Mend it or remove it."
@@ -127,12 +130,13 @@ def _checked(table: Mapping[str, Any]) -> dict[str, Any]:
 
 def _inside(key: str, value: object) -> str:
     """Return `value` if it is a relative path that stays below the root."""
-    if isinstance(value, str) and value:
+    if isinstance(value, str) and 0 < len(value) <= LONGEST:
         path = PurePosixPath(value)
         absolute = path.is_absolute() or PureWindowsPath(value).anchor
         if not absolute and ".." not in path.parts and path.parts and "\\" not in value:
             return str(path)
     raise SettingsError(
         f"pyproject.toml: [tool.mystangle] {key} must be a path below the root, "
-        f"with / between its parts and no '..', got {value!r}."
+        f"with / between its parts, no '..' and at most {LONGEST} characters, got "
+        f"{shortened(repr(value))}."
     )

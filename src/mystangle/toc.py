@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 import yaml  # type: ignore[import-untyped]
 
-from .problems import Location, Problem, SettingsError
+from .problems import Location, Problem, SettingsError, shortened
 from .settings import Settings
 
 LISTS = ("parts", "chapters", "sections", "subtrees", "entries", "items")
@@ -56,9 +57,12 @@ def _compose(settings: Settings) -> yaml.MappingNode:
         raise SettingsError(
             f"{settings.toc}:{line}: must be YAML, got: {error.problem}."
         ) from None
-    except (OSError, ValueError, yaml.YAMLError) as error:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise SettingsError(f"{settings.toc}: cannot be read: {error}.") from None
-    if isinstance(node, yaml.MappingNode) and any(k == "root" for k, _ in _pairs(node)):
+    if isinstance(node, yaml.MappingNode) and any(
+        key == "root" and isinstance(value, yaml.ScalarNode)
+        for key, value in _pairs(node)
+    ):
         return node
     raise SettingsError(
         f"{settings.toc}:1: must be a mapping with `root:`, as Jupyter Book wants it "
@@ -100,9 +104,15 @@ def _expanded(
 
 
 def _matches(root: Path, pattern: str) -> list[str]:
-    """Return the docnames that a `glob:` stands for, numbers in natural order."""
-    paths = {p.relative_to(root) for p in root.glob(pattern + ".md")}
-    paths |= {p.relative_to(root) for p in root.glob(pattern) if p.suffix == ".md"}
+    """Return the docnames that a `glob:` stands for, numbers in natural order.
+
+    A pattern that cannot be below the root stands for itself, and will be refused.
+    """
+    try:
+        paths = {p.relative_to(root) for p in root.glob(pattern + ".md")}
+        paths |= {p.relative_to(root) for p in root.glob(pattern) if p.suffix == ".md"}
+    except (NotImplementedError, ValueError):
+        return [pattern]
     names = [path.with_suffix("").as_posix() for path in paths]
     return sorted(
         names,
@@ -114,7 +124,7 @@ def _wrong(settings: Settings, entry: Entry, seen: dict[str, int]) -> str | None
     path = PurePosixPath(entry.docname)
     if path.is_absolute() or ".." in path.parts or "\\" in entry.docname:
         return (
-            f"a chapter must lie below the root, got {entry.docname!r}. "
+            f"a chapter must lie below the root, got {shortened(entry.docname)!r}. "
             "Move the file into the book."
         )
     if entry.docname in seen:
@@ -124,9 +134,11 @@ def _wrong(settings: Settings, entry: Entry, seen: dict[str, int]) -> str | None
         )
     base = settings.root / entry.docname
     names = [base.name + suffix for suffix in (".md", *OTHER_SOURCES)]
-    if not any(base.with_name(name).is_file() for name in names):
+    # Unlike `Path.is_file`, it takes a name that no file can have for just that.
+    if not any(os.path.isfile(base.with_name(name)) for name in names):
+        shown = shortened(entry.docname)
         return (
-            f"an entry must name a file, got {entry.docname!r}, and there is no "
-            f"{entry.docname}.md. Write the chapter or remove the entry."
+            f"an entry must name a file, got {shown!r}, and there is no {shown}.md. "
+            "Write the chapter or remove the entry."
         )
     return None

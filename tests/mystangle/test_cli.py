@@ -358,3 +358,54 @@ def test_settings_are_checked(root: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "TOML" in capsys.readouterr().err
     (root / "pyproject.toml").write_text(SETTINGS)
     assert cli.main(["check"]) == 1
+
+
+DIGITS = "9" * 5000
+DEEP = f"x: {'[' * 5000}"
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("_config.yml", "parse: 3"),
+        ("_config.yml", "parse: [1]"),
+        ("_config.yml", "parse:\n  myst_enable_extensions: 3"),
+        ("_config.yml", "parse:\n  myst_disable_syntax: 3"),
+        ("_config.yml", "sphinx: x"),
+        ("_config.yml", "sphinx:\n  config: 3"),
+        ("_config.yml", f"x: {DIGITS}"),
+        ("_config.yml", DEEP),
+        ("_toc.yml", "root: [1]"),
+        ("_toc.yml", DEEP),
+        ("pyproject.toml", f"[tool.mystangle]\nsource = '{'x' * 5000}'"),
+    ],
+    ids=lambda text: text[:40],
+)
+def test_a_file_of_settings_of_an_odd_shape_is_told(
+    root: Path, capsys: pytest.CaptureFixture[str], file: str, text: str
+) -> None:
+    (root / file).write_text(text + "\n", encoding="utf-8")
+    assert cli.main(["check"]) == 2
+    assert capsys.readouterr().err.startswith(file)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("_toc.yml", "book/one", "x" * 5000),
+        ("_toc.yml", "- file: book/two", '- glob: "/x/*"'),
+        ("book/one.md", "#| file", f":x: {DIGITS}\n#| file"),
+        ("book/one.md", "#| file", "---\nx: 2020-99-99\n---\n#| file"),
+        ("book/one.md", "#| file", f"---\n{DEEP}\n---\n#| file"),
+    ],
+    ids=lambda text: text[:20],
+)
+def test_an_odd_entry_or_option_is_told_at_its_line(
+    root: Path, capsys: pytest.CaptureFixture[str], file: str, old: str, new: str
+) -> None:
+    text = (root / file).read_text(encoding="utf-8")
+    (root / file).write_text(text.replace(old, new), encoding="utf-8")
+    assert cli.main(["check"]) == 4
+    assert any(
+        line.startswith(f"{file}:") for line in capsys.readouterr().err.splitlines()
+    )
