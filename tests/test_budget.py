@@ -13,11 +13,47 @@ from whitebox_gpt.budget import (
     matmul_nodes,
     matvec_nodes,
     require_budget,
+    require_count,
     require_kind,
     require_size,
 )
 from whitebox_gpt.errors import DomainError, KindError, ResourceBudgetError, ShapeError
 from whitebox_gpt.value import Value, topological_order
+
+
+def len_of(count: int) -> str:
+    return f"{count.bit_length()} bits"
+
+
+# --- require_count ---------------------------------------------------------------
+
+FORMULAS = [(dot_nodes, 1), (matvec_nodes, 2), (matmul_nodes, 3)]
+
+
+@pytest.mark.parametrize("count", [True, 2.5, float("nan"), "ab", None, [1], (1,), 1j])
+def test_a_count_of_another_kind_is_refused_by_every_formula(count: object) -> None:
+    for formula, sizes in FORMULAS:
+        for place in range(sizes):
+            given: list[object] = [3] * sizes
+            given[place] = count
+            with pytest.raises(KindError, match=f"^{formula.__name__}: . must be an"):
+                formula(*given)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("count", [0, -1, -(10**5000), 2**53 + 1, 10**5000], ids=len_of)
+def test_a_count_out_of_range_is_refused_by_every_formula(count: int) -> None:
+    for formula, sizes in FORMULAS:
+        for place in range(sizes):
+            given = [3] * sizes
+            given[place] = count
+            with pytest.raises(ShapeError, match=f"^{formula.__name__}: . must be at"):
+                formula(*given)  # type: ignore[operator]
+
+
+def test_counts_from_1_to_2_to_the_53_are_counts() -> None:
+    require_count("f", m=1, n=2**53)
+    assert dot_nodes(2**53) == 2**54 - 1
+
 
 # --- require_budget --------------------------------------------------------------
 

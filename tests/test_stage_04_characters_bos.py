@@ -16,8 +16,9 @@ import random
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -245,6 +246,8 @@ def test_decode_may_write_what_encode_refuses() -> None:
         ({"a": 0}, KindError, "must stand in a fixed order"),
         (None, KindError, "must stand in a fixed order, as in a list, got None"),
         (7, KindError, "must stand in a fixed order"),
+        (np.array(3), KindError, "must stand in a fixed order"),
+        (np.array("ab"), KindError, "must stand in a fixed order"),
     ],
 )
 def test_a_malformed_vocabulary_is_refused(
@@ -345,7 +348,10 @@ def test_bos_inside_a_decode_is_refused_with_its_place_and_the_mend() -> None:
 
 @pytest.mark.parametrize(
     "token",
-    [True, False, 1.0, 0.0, math.nan, "0", "a", None, [0], np.float64(1), np.bool_(1)],
+    [
+        *(True, False, 1.0, 0.0, math.nan, "0", "a", None, [0], np.float64(1)),
+        *(np.bool_(1), int, np.array([1]), np.array([1, 2]), np.array(1.0)),
+    ],
     ids=repr,
 )
 def test_an_id_of_another_kind_is_refused(token: object) -> None:
@@ -353,15 +359,59 @@ def test_an_id_of_another_kind_is_refused(token: object) -> None:
         Tokenizer("abc").decode([0, token])  # type: ignore[list-item]
 
 
-@pytest.mark.parametrize("ids", [{0, 1}, {0: 1}, frozenset([0]), None, 0], ids=repr)
+@pytest.mark.parametrize(
+    "ids", [{0, 1}, {0: 1}, frozenset([0]), None, 0, np.array(0), int], ids=repr
+)
 def test_ids_without_an_order_are_refused(ids: object) -> None:
     with pytest.raises(KindError, match="the ids must stand in a fixed order"):
         Tokenizer("abc").decode(ids)  # type: ignore[arg-type]
 
 
+def test_an_error_inside_a_generator_of_ids_is_its_own() -> None:
+    def broken() -> Iterator[int]:
+        yield 0
+        raise TypeError("mine")
+
+    with pytest.raises(TypeError, match="mine"):
+        Tokenizer("abc").decode(broken())
+
+
+def test_a_table_of_ids_is_refused() -> None:
+    with pytest.raises(KindError, match="the id at position 0 must be an int"):
+        Tokenizer("abc").decode(np.array([[0, 1], [1, 2]]))
+
+
+NO_PATHS: list[tuple[object, type[WhiteboxError]]] = [
+    (None, KindError),
+    (3, KindError),
+    (True, KindError),
+    (b"v.json", KindError),
+    (["v.json"], KindError),
+    (Path, KindError),
+    ("a\0b", TextError),
+    (Path("a\0b"), TextError),
+]
+
+
+@pytest.mark.parametrize(("path", "error"), NO_PATHS, ids=repr)
+def test_what_is_no_path_is_refused_before_a_file_is_touched(
+    path: Any, error: type[WhiteboxError]
+) -> None:
+    calls: dict[str, Callable[[Any], object]] = {
+        "Tokenizer.save": Tokenizer("ab").save,
+        "Tokenizer.load": Tokenizer.load,
+        "read_documents": read_documents,
+    }
+    for where, call in calls.items():
+        with pytest.raises(error, match="the path must be") as caught:
+            call(path)
+        assert caught.value.where == where
+
+
 def test_ids_may_come_from_numpy_a_generator_or_nowhere() -> None:
     tokenizer = Tokenizer("abc")
     assert tokenizer.decode(np.array([2, 0, 1])) == "cab"
+    assert tokenizer.decode([np.array(2), np.int64(0)]) == "ca"
     assert tokenizer.decode(i for i in (2, 0, 1)) == "cab"
     assert tokenizer.decode([]) == ""
 

@@ -438,9 +438,22 @@ def test_equality_is_identity() -> None:
         (lambda v: np.eye(3) @ v, r"@: .* Write dot"),
         (lambda v: Value(2.0) * v, r"\*: an operand must be a real number"),
         (lambda v: v + Value(2.0), r"\+: .* Write add"),
-        (lambda v: v - v, "unsupported operand"),
-        (lambda v: -v, "bad operand"),
-        (lambda v: v / 2, "unsupported operand"),
+        (lambda v: v - v, r"-: each operand must be a Value or a number, got a .* add"),
+        (lambda v: np.ones(3) - v, r"-: .* Write add\(a, scale\(b, -1\.0\)\)"),
+        (lambda v: 1.0 - v, r"-: .* Write add"),
+        (lambda v: -v, r"-: .* or scale\(a, -1\.0\)"),
+        (lambda v: +v, r"\+: .* Write add"),
+        (lambda v: v / 2, r"/: .* write scale\(a, 1\.0 / b\)"),
+        (lambda v: 2 / v, r"/: .* write scale"),
+        (lambda v: v**2, r"\*\*: .* one Value after another"),
+        (lambda v: pow(v, 2, 3), r"\*\*: .* one Value after another"),
+        (lambda v: 2**v, r"\*\*: .* one Value after another"),
+        (lambda v: v // 2, r"//: .* one Value after another"),
+        (lambda v: 2 // v, r"//: .* one Value after another"),
+        (lambda v: v % 2, r"%: .* one Value after another"),
+        (lambda v: 2 % v, r"%: .* one Value after another"),
+        (lambda v: divmod(v, 2), r"%: .* one Value after another"),
+        (abs, r"abs: .* one Value after another"),
         (lambda v: v < v, "not supported"),
     ],
 )
@@ -493,6 +506,28 @@ def test_copies_and_pickles_are_whole() -> None:
 
 
 # --- what no vector is made from -------------------------------------------------
+
+NO_INDEX = [True, 1.0, "0", None, int, np.array([0, 1]), np.array([0]), slice(1), ...]
+
+
+@pytest.mark.parametrize("index", NO_INDEX, ids=repr)
+def test_what_is_no_integer_is_no_index(index: Any) -> None:
+    places = (
+        lambda: three()[index],
+        lambda: square()[index],
+        lambda: square()[index, 0],
+        lambda: square()[0, index],
+    )
+    for place in places:
+        with pytest.raises(KindError, match="an index must be an int, got"):
+            place()
+
+
+@pytest.mark.parametrize("make", [Vector, Matrix, count_operations])
+def test_an_array_without_dimensions_has_no_items(make: Callable[[Any], Any]) -> None:
+    with pytest.raises(KindError, match="must be"):
+        make(np.array(3.0))
+
 
 STRANGERS = [True, np.True_, "3", b"3", None, 1j, [1.0], {}, object()]
 NOT_FINITE = [nan, inf, -inf, 10**400, Fraction(10**400)]

@@ -131,6 +131,31 @@ def test_equal_logits_lose_log_k_at_any_offset(k: int, offset: float) -> None:
     assert close(loss_of([offset] * k, k - 1), math.log(k))
 
 
+@pytest.mark.parametrize(
+    "formula",
+    [partition_nodes, softmax_nodes, log_softmax_nodes, cross_entropy_nodes],
+)
+def test_the_formulas_refuse_what_counts_nothing(formula: Callable[[Any], int]) -> None:
+    for count in (True, 2.5, nan, "ab", None, [1]):
+        with pytest.raises(KindError, match=f"^{formula.__name__}: . must be an int"):
+            formula(count)
+    for count in (0, -1, 2**53 + 1, 10**5000):
+        with pytest.raises(ShapeError, match=f"^{formula.__name__}: . must be at"):
+            formula(count)
+
+
+@pytest.mark.parametrize("claimed", [2, 3, 4, -1])
+def test_the_length_of_a_mask_is_what_it_holds(claimed: int) -> None:
+    class Liar(list[bool]):
+        def __len__(self) -> int:
+            return claimed
+
+    z = Vector([1.0, 2.0, 3.0])
+    assert softmax(z, Liar([True, False, True])).tolist()[1] == 0.0
+    with pytest.raises(ShapeError, match="K = 3, got 4"):
+        softmax(z, Liar([True] * 4))
+
+
 def test_k_3_takes_9_14_13_and_11_operation_nodes() -> None:
     z = Vector([1.0, 2.0, 3.0])
     core = _partition(z, (0, 1, 2))

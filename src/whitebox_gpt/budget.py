@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .errors import DomainError, KindError, ResourceBudgetError, ShapeError, describe
+from .inputs import iterate
 from .value import Value
 
 DEFAULT_BUDGET = 100_000  # operation nodes, some 12 MB of Values
+LARGEST_COUNT = 2**53  # up to here every integer is a float
 
 
 # Refuse what the budget does not cover
@@ -45,24 +47,40 @@ def require_size(where: str, rule: str, expected: int, got: int) -> None:
         raise ShapeError(where, f"{rule} = {expected}", str(got))
 
 
+# Refuse what counts nothing
+def require_count(where: str, **counts: object) -> None:
+    """Raise KindError unless each is an int, ShapeError unless from 1 to 2**53."""
+    for name, count in counts.items():
+        if type(count) is not int:
+            raise KindError(where, f"{name} must be an int", describe(count))
+        if not 1 <= count <= LARGEST_COUNT:
+            rule = f"{name} must be at least 1 and at most 2**53"
+            raise ShapeError(where, rule, describe(count))
+
+
 # Count the nodes of products and sums
 def dot_nodes(n: int) -> int:
     """Return the nodes of a dot product of length n >= 1."""
+    require_count("dot_nodes", n=n)
     return n + (n - 1)  # products, then sums
 
 
 def matvec_nodes(m: int, n: int) -> int:
     """Return the nodes of an (m, n) matrix times an (n,) vector."""
+    require_count("matvec_nodes", m=m, n=n)
     return m * dot_nodes(n)
 
 
 def matmul_nodes(m: int, n: int, p: int) -> int:
     """Return the nodes of an (m, n) matrix times an (n, p) matrix."""
+    require_count("matmul_nodes", m=m, n=n, p=p)
     return m * p * dot_nodes(n)
 
 
 def linear_nodes(positions: int, c_in: int, c_out: int, bias: bool) -> int:
     """Return the operation nodes of a linear layer at a number of positions."""
+    require_count("linear_nodes", positions=positions, c_in=c_in, c_out=c_out)
+    require_kind("linear_nodes", bool, bias=bias)
     return positions * c_out * (dot_nodes(c_in) + bias)
 
 
@@ -98,10 +116,8 @@ def _require_outputs(outputs: Iterable[Value], limit: int) -> list[Value]:
         rule = "limit must be at least 1"
         raise DomainError("count_operations", rule, describe(limit))
     mend = "For one Value z pass [z]; for a Matrix, the Values of its rows."
-    if not isinstance(outputs, Iterable):
-        rule = "outputs must be an iterable of Values"
-        raise KindError("count_operations", rule, describe(outputs), mend)
-    listed = list(outputs)
+    rule = "outputs must be an iterable of Values"
+    listed = list(iterate("count_operations", rule, outputs, mend=mend))
     for i, output in enumerate(listed):
         if not isinstance(output, Value):
             rule = f"output {i} must be a Value"

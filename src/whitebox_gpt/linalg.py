@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from .budget import (
     require_size,
 )
 from .errors import DomainError, KindError, RangeError, ShapeError, describe
+from .inputs import iterate, require_index
 from .value import Value, require_real
 
 Element = Value | float  # what a vector or a matrix is made from
@@ -28,28 +28,40 @@ _BRIEF.maxlist = 4  # numbers of a row, and rows, that a repr shows
 
 
 # Let no operator guess what was meant
-def _refuse(sign: str, mend: str) -> Callable[[Any, object], NoReturn]:
-    def refuse(self: object, other: object) -> NoReturn:
-        rule = "both operands must be Values or numbers"
+class _NoOperators:
+    __array_ufunc__ = None  # numpy, let the refusals below answer
+
+
+def _refuse(sign: str, mend: str) -> Callable[..., NoReturn]:
+    def refuse(self: object, *others: object) -> NoReturn:
+        rule = "each operand must be a Value or a number"
         raise KindError(sign, rule, f"a {type(self).__name__}", mend)
 
     return refuse
 
 
-class _NoOperators:
-    __array_ufunc__ = None  # numpy, let the refusals below answer
-    __add__ = __radd__ = _refuse("+", "Write add(a, b).")
-    __mul__ = __rmul__ = _refuse("*", "Write multiply or scale.")
-    __matmul__ = __rmatmul__ = _refuse("@", "Write dot, matvec or matmul.")
+_EACH = "Work on one Value after another, as in Vector(x**2 for x in a)."
+for _sign, _methods, _mend in (
+    ("+", "add radd pos", "Write add(a, b)."),
+    ("-", "sub rsub neg", "Write add(a, scale(b, -1.0)) or scale(a, -1.0)."),
+    ("*", "mul rmul", "Write multiply or scale."),
+    ("@", "matmul rmatmul", "Write dot, matvec or matmul."),
+    ("/", "truediv rtruediv", "For a number b write scale(a, 1.0 / b)."),
+    ("**", "pow rpow", _EACH),
+    ("//", "floordiv rfloordiv", _EACH),
+    ("%", "mod rmod divmod rdivmod", _EACH),
+    ("abs", "abs", _EACH),
+):
+    for _method in _methods.split():
+        setattr(_NoOperators, f"__{_method}__", _refuse(_sign, _mend))
 
 
 # Check every element before the first leaf is made
 def _require_elements(
     where: str, what: str, place: str, elements: Iterable[Element]
 ) -> list[Element]:
-    _require_order(where, what, elements)
     checked: list[Element] = []
-    for i, element in enumerate(elements):
+    for i, element in enumerate(_in_order(where, what, elements)):
         if not isinstance(element, Value):
             element = require_real(where, place.format(i), element)
         elif not _holds_finite_float(element):
@@ -68,21 +80,18 @@ def _as_value(element: Element) -> Value:
     return element if isinstance(element, Value) else Value(element)
 
 
-def _require_order(where: str, what: str, things: object) -> None:
-    unfit = isinstance(things, (str, bytes, bytearray, Mapping, Set))
-    if unfit or not isinstance(things, Iterable):
-        rule = f"{what} must be Values or numbers in a fixed order"
-        raise KindError(where, rule, describe(things))
+def _in_order(where: str, what: str, things: Iterable[Any]) -> Iterator[Any]:
+    rule = f"{what} must be Values or numbers in a fixed order"
+    return iterate(where, rule, things, (str, bytes, bytearray, Mapping, Set))
 
 
 # Refuse an index beyond either end
 def _require_index(where: str, index: SupportsIndex, length: int) -> int:
-    if isinstance(index, bool) or not isinstance(index, SupportsIndex):
-        raise KindError(where, "an index must be an int", describe(index))
-    if not -length <= operator.index(index) < length:
+    place = require_index(where, "an index", index)
+    if not -length <= place < length:
         rule = f"an index must be at least {-length} and below {length}"
         raise RangeError(where, rule, describe(index))
-    return operator.index(index)
+    return place
 
 
 # Hold Values in a row
@@ -141,10 +150,10 @@ class Matrix(_NoOperators):
 
     # Take rows only if they form a rectangle
     def __init__(self, rows: Iterable[Iterable[Element]]) -> None:
-        _require_order("Matrix", "the rows", rows)
+        several = _in_order("Matrix", "the rows", rows)
         listed = [
             _require_elements("Matrix", f"row {i}", f"row {i}, column {{}}", row)
-            for i, row in enumerate(rows)
+            for i, row in enumerate(several)
         ]
         _require_rectangle([len(row) for row in listed])
         object.__setattr__(self, "rows", tuple(map(Vector, listed)))

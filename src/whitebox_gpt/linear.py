@@ -83,6 +83,10 @@ def _require_fit(
 # List what the storage of a layer holds
 def _references(layer: Linear, name: str) -> Iterator[ParameterRef]:
     """List weights row by row, then biases, as they are at this moment."""
+    for part in ("weight", "bias"):
+        if not hasattr(layer, part):
+            rule, got = f"the layer must have a {part}, or None", "a deleted one"
+            raise ParameterIdentityError(name, rule, got)
     require_kind(name, Matrix, weight=layer.weight)
     for o, row in enumerate(layer.weight):
         for i, value in enumerate(row):
@@ -108,7 +112,6 @@ class Linear:
     def __init__(
         self, plan: LinearPlan, weight: Matrix, bias: Vector | None = None
     ) -> None:
-        require_kind("Linear", LinearPlan, plan=plan)
         self.plan, self.weight, self.bias = plan, weight, bias
         references = self.parameters()
         _require_planned_shapes("Linear", plan, self)
@@ -116,6 +119,7 @@ class Linear:
 
     def parameters(self) -> tuple[ParameterRef, ...]:
         """Return every parameter as the storage holds it at this moment."""
+        require_kind("Linear", LinearPlan, plan=getattr(self, "plan", None))
         return tuple(_references(self, self.plan.name))
 
 
@@ -128,6 +132,15 @@ def _require_planned_shapes(where: str, plan: LinearPlan, layer: Linear) -> None
         if got != planned:
             rule = f"{plan.name}.{part} must have the planned shape {planned}"
             raise ShapeError(where, rule, str(got))
+
+
+def _require_plan(where: str, plan: LinearPlan, layer: Linear) -> None:
+    found: object = getattr(layer, "plan", None)
+    is_plan = isinstance(found, LinearPlan)
+    if not is_plan or found != plan:
+        rule = f"the next layer must be made from {plan}"
+        got = str(found) if is_plan else describe(found)
+        raise ParameterIdentityError(where, rule, got)
 
 
 # Seal a whole model
@@ -153,9 +166,7 @@ class MLP:
         require_size("MLP", rule, len(self.plan.layers), len(self.layers))
         for plan, layer in zip(self.plan.layers, self.layers, strict=True):
             require_kind("MLP", Linear, **{plan.name: layer})
-            if layer.plan != plan:
-                rule = f"the next layer must be made from {plan}"
-                raise ParameterIdentityError("MLP", rule, str(layer.plan))
+            _require_plan("MLP", plan, layer)
         object.__setattr__(self, "_seal", self.parameters())
         require_own_leaves("MLP", self._seal)
         self.require_seal("MLP")
@@ -189,8 +200,9 @@ class MLP:
     def require_seal(self, where: str = "require_seal") -> None:
         """Return if the storage is the sealed one and all its data are finite.
 
-        Errors: ParameterIdentityError for another name, object or order; ShapeError for
-                an empty bias; DomainError for data that are no longer a finite float.
+        Errors: ParameterIdentityError for another name, object, order or plan;
+                ShapeError for an empty bias;
+                DomainError for data that are no longer a finite float.
         """
         self._require_storage(where)
         for name, value in self._seal:
@@ -201,6 +213,7 @@ class MLP:
     def _require_storage(self, where: str) -> None:
         require_same(where, self._seal, self.parameters())
         for plan, layer in zip(self.plan.layers, self.layers, strict=True):
+            _require_plan(where, plan, layer)
             _require_planned_shapes(where, plan, layer)
 
     # Go forward, checked before and after
@@ -254,8 +267,9 @@ class MLP:
     def load_state(self, state: Mapping[str, object]) -> None:
         """Write all numbers into the Values that are there; gradients stay as they are.
 
+        All or nothing, even if the writing is interrupted.
         Errors: StateMismatchError, naming every name, shape and number that does not
-                fit; then nothing has been written.
+                fit.
         """
         where = f"{self.plan.name}.load_state"
         require_kind(where, Mapping, state=state)
@@ -274,8 +288,15 @@ class MLP:
         if wrong:
             rule, got = "every name, shape and number must fit", "; ".join(wrong)
             raise StateMismatchError(where, rule, f"{len(wrong)} that do not: {got}")
-        for (_, value), number in zip(self._seal, numbers, strict=True):
-            value.data = number
+        # Write every number, or put all of them back
+        before = [value.data for _, value in self._seal]
+        try:
+            for (_, value), number in zip(self._seal, numbers, strict=True):
+                value.data = number
+        except BaseException:
+            for (_, value), data in zip(self._seal, before, strict=True):
+                value.data = data
+            raise
 
     def _tensors(self) -> Iterator[tuple[str, Matrix | Vector]]:
         for name, layer in self._named_layers():

@@ -6,17 +6,30 @@ from collections.abc import Iterable
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
+from .budget import require_kind
 from .errors import ParameterIdentityError, WhiteboxError, describe
 from .linalg import Matrix, Vector
 from .value import Value, require_real
 
 
 # Give a parameter two identities
-class ParameterRef(NamedTuple):
-    """A parameter: the place where it stands, and the object that it is."""
-
+class _NameAndValue(NamedTuple):
     name: str  # logical, such as mlp.fc1.weight[2,1]
     value: Value  # physical
+
+
+class ParameterRef(_NameAndValue):
+    """A parameter: the place where it stands, and the object that it is.
+
+    Errors: KindError if `name` is no text, or `value` no Value.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, name: str, value: Value) -> ParameterRef:
+        require_kind("ParameterRef", str, name=name)
+        require_kind("ParameterRef", Value, value=value)
+        return super().__new__(cls, name, value)
 
 
 # Refuse an alias, and what is no leaf
@@ -67,12 +80,12 @@ def read_numbers(
         except WhiteboxError as error:
             wrong.append(f"{error.expected}, not {error.got}")
             return []
-    is_list = isinstance(given, (list, tuple))
-    if not is_list or len(given) != len(part):
-        got = f"one of {len(given)}" if is_list else describe(given)
+    listed = list(iter(given)) if isinstance(given, (list, tuple)) else None
+    if listed is None or len(listed) != len(part):
+        got = describe(given) if listed is None else f"one of {len(listed)}"
         wrong.append(f"{place} must be a list of {len(part)}, not {got}")
         return []
     parts: Iterable[Vector | Value] = part
-    pairs = zip(parts, given, strict=True)
+    pairs = zip(parts, listed, strict=True)
     read = [read_numbers(f"{place}[{i}]", *pair, wrong) for i, pair in enumerate(pairs)]
     return [number for numbers in read for number in numbers]

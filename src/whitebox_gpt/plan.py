@@ -13,6 +13,7 @@ from .budget import (
     DEFAULT_BUDGET,
     linear_nodes,
     require_budget,
+    require_count,
     require_kind,
     require_size,
 )
@@ -25,9 +26,6 @@ from .errors import (
 )
 from .value import require_real
 
-LARGEST_COUNT = 2**53  # up to here every integer is a float
-
-
 # Say how wide the weights of a role are drawn
 VARIANCE = {"linear": 1.0, "relu": 2.0}  # divided by C_in
 DISTRIBUTIONS = ("normal", "uniform")
@@ -39,7 +37,7 @@ class InitSpec:
 
     Fields: distribution  "normal" or "uniform", both of the same variance;
             gain          a factor of the standard deviation, above 0;
-            seed          any int;
+            seed          an int of at most 128 bits;
             role          "relu" for a variance of 2 / C_in, if a ReLU follows the
                           layer, or "linear" for 1 / C_in.
     Errors: KindError or DomainError, naming the field.
@@ -61,10 +59,24 @@ class InitSpec:
         object.__setattr__(self, "gain", gain)
         if type(self.seed) is not int:
             raise KindError("InitSpec", "seed must be an int", describe(self.seed))
+        if self.seed.bit_length() > 128:
+            rule = "seed must have at most 128 bits"
+            raise DomainError("InitSpec", rule, describe(self.seed))
 
     def deviation(self, c_in: int) -> float:
-        """Return the standard deviation of weights that see `c_in` features."""
-        return self.gain * math.sqrt(VARIANCE[self.role] / c_in)
+        """Return the standard deviation of weights that see `c_in` features.
+
+        Errors: KindError or ShapeError if `c_in` is no count from 1 to 2**53;
+                DomainError for a deviation below 2**-900 or above 2**900.
+        """
+        require_count("deviation", c_in=c_in)
+        deviation = self.gain * math.sqrt(VARIANCE[self.role] / c_in)
+        # Refuse a deviation that no weight should have
+        if not 2.0**-900 <= deviation <= 2.0**900:
+            rule = "the deviation of the weights must be from 2**-900 to 2**900"
+            mend = "Choose a gain nearer to 1."
+            raise DomainError("deviation", rule, describe(deviation), mend)
+        return deviation
 
 
 def _require_choice(field: str, given: object, choices: Collection[str]) -> None:
@@ -82,14 +94,6 @@ def _require_name(where: str, given: object) -> None:
         raise KindError(where, rule, describe(given))
     if not (given.isascii() and given.isidentifier()):
         raise DomainError(where, rule, describe(given))
-
-
-def _require_count(where: str, field: str, given: object) -> None:
-    if type(given) is not int:
-        raise KindError(where, f"{field} must be an int", describe(given))
-    if not 1 <= given <= LARGEST_COUNT:
-        rule = f"{field} must be at least 1 and at most 2**53"
-        raise ShapeError(where, rule, describe(given))
 
 
 def _require_unique(names: list[str]) -> None:
@@ -115,6 +119,8 @@ def draw_weight(init: InitSpec, c_in: int, name: str) -> float:
 
     No state is kept: neither the order of drawing nor other parameters matter.
     """
+    require_kind("draw_weight", InitSpec, init=init)
+    require_kind("draw_weight", str, name=name)
     u, v = _two_uniforms(f"{init.seed:x}:{name}")
     if init.distribution == "normal":
         standard = math.sqrt(-2.0 * math.log(u)) * math.cos(2.0 * math.pi * v)
@@ -142,15 +148,11 @@ class LinearPlan:
     # Refuse a layer that cannot be made
     def __post_init__(self) -> None:
         _require_name("LinearPlan", self.name)
-        _require_count("LinearPlan", "in_features", self.in_features)
-        _require_count("LinearPlan", "out_features", self.out_features)
+        widths = {"in_features": self.in_features, "out_features": self.out_features}
+        require_count("LinearPlan", **widths)
         require_kind("LinearPlan", bool, use_bias=self.use_bias)
         require_kind("LinearPlan", InitSpec, init=self.init)
-        deviation = self.init.deviation(self.in_features)
-        if not 0.0 < deviation < math.inf:
-            rule = "the deviation of the weights must be finite and above 0"
-            mend = "Choose a gain nearer to 1."
-            raise DomainError("LinearPlan", rule, describe(deviation), mend)
+        self.init.deviation(self.in_features)  # refuses what cannot be drawn
 
     # Read what a layer will be
     @property
@@ -170,6 +172,7 @@ class LinearPlan:
 
     def node_count(self, positions: int) -> int:
         """Return the operation nodes of the layer at so many positions."""
+        require_count(f"{self.name}.node_count", positions=positions)
         c_in, c_out = self.in_features, self.out_features
         return linear_nodes(positions, c_in, c_out, self.use_bias)
 
@@ -209,12 +212,24 @@ def _drawn(initializer: Initializer, layer: LinearPlan, name: str) -> float:
 
 
 # List the steps of a forward pass
-class Step(NamedTuple):
+@dataclass(frozen=True)
+class Step:
     """One step of a pass: what it makes, and what that costs."""
 
     name: str
     shape: tuple[int, int]
     nodes: int
+
+    # Refuse a step that makes nothing
+    def __post_init__(self) -> None:
+        require_kind("Step", str, name=self.name)
+        require_kind("Step", tuple, shape=self.shape)
+        require_size("Step", "shape must have the length of (T, C)", 2, len(self.shape))
+        require_count("Step", positions=self.shape[0], features=self.shape[1])
+        if type(self.nodes) is not int:
+            raise KindError("Step", "nodes must be an int", describe(self.nodes))
+        if self.nodes < 1:
+            raise ShapeError("Step", "nodes must be at least 1", describe(self.nodes))
 
 
 @dataclass(frozen=True)
@@ -222,6 +237,15 @@ class ModelForwardPlan:
     """What a pass will make, settled before its first multiplication."""
 
     steps: tuple[Step, ...]
+
+    # Refuse a pass without a step
+    def __post_init__(self) -> None:
+        require_kind("ModelForwardPlan", tuple, steps=self.steps)
+        if not self.steps:
+            rule = "there must be at least one step"
+            raise ShapeError("ModelForwardPlan", rule, "none")
+        for place, step in enumerate(self.steps):
+            require_kind("ModelForwardPlan", Step, **{f"step {place}": step})
 
     @property
     def nodes(self) -> int:
@@ -242,6 +266,7 @@ class ModelPlan:
     Errors: KindError, DomainError or ShapeError for a name or a width;
             ParameterIdentityError if two layers have one name;
             ResourceBudgetError if there are more parameters than the budget covers.
+    Cost:   O(L) for L layers, of any size.
     Source: book/stage_07_linear_mlp.md
     """
 
@@ -275,9 +300,12 @@ class ModelPlan:
     ) -> tuple[RawLayer, ...]:
         """Return all raw numbers of the model, each checked; no Value is made.
 
-        Errors: KindError or DomainError if the initializer gives anything but a finite
-                float; what it raises itself is passed on.
+        Errors: KindError or DomainError if the initializer is no function, or gives
+                anything but a finite float; what it raises itself is passed on.
         """
+        if not callable(initializer):
+            rule = "the initializer must be a function of policy, C_in and name"
+            raise KindError("draw_parameters", rule, describe(initializer))
         return tuple(self._draw_layer(layer, initializer) for layer in self.layers)
 
     def _draw_layer(self, layer: LinearPlan, initializer: Initializer) -> RawLayer:
@@ -299,11 +327,11 @@ class ModelPlan:
                 ResourceBudgetError if `budget` does not cover the pass to its end.
         """
         where = f"{self.name}.plan_forward"
-        _require_count(where, "positions", positions)
+        require_count(where, positions=positions)
         steps: list[Step] = []
         for layer in self.layers:
             if steps:
-                name, shape, _ = steps[-1]
+                name, shape = steps[-1].name, steps[-1].shape
                 steps.append(Step(f"{name}.relu", shape, shape[0] * shape[1]))
             shape = positions, layer.out_features
             steps.append(Step(layer.name, shape, layer.node_count(positions)))

@@ -6,7 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .budget import DEFAULT_BUDGET, require_budget, require_kind, require_size
+from .budget import (
+    DEFAULT_BUDGET,
+    require_budget,
+    require_count,
+    require_kind,
+    require_size,
+)
 from .errors import DomainError, KindError, RangeError, ShapeError, describe
 from .linalg import Vector, require_finite
 from .value import Value
@@ -99,21 +105,25 @@ def cross_entropy_with_logits(
 # Count the nodes of a softmax
 def partition_nodes(a: int) -> int:
     """Return the nodes of a centered log-partition of `a` classes."""
+    require_count("partition_nodes", a=a)
     return a + a + (a - 1) + 1  # shifts, exponentials, sums, one logarithm
 
 
 def softmax_nodes(a: int) -> int:
     """Return the nodes of a softmax with `a` active classes."""
+    require_count("softmax_nodes", a=a)
     return partition_nodes(a) + 2 + a  # a factor in two nodes, products
 
 
 def log_softmax_nodes(k: int) -> int:
     """Return the nodes of a log-softmax of `k` classes."""
+    require_count("log_softmax_nodes", k=k)
     return partition_nodes(k) + 1 + k  # one negation, sums
 
 
 def cross_entropy_nodes(k: int) -> int:
     """Return the nodes of a cross-entropy of `k` classes."""
+    require_count("cross_entropy_nodes", k=k)
     return partition_nodes(k) + 2  # one negation, one sum
 
 
@@ -140,13 +150,14 @@ def _active_classes(mask: Sequence[bool] | None, k: int) -> tuple[int, ...]:
     if not isinstance(mask, Sequence):
         rule = "mask must be a sequence of bools, such as a list"
         raise KindError("softmax", rule, describe(mask))
-    require_size("softmax", "mask must have length K", k, len(mask))
+    flags = list(iter(mask))
+    require_size("softmax", "mask must have length K", k, len(flags))
     # Refuse a flag that is no bool, and a mask without a class
-    for i, flag in enumerate(mask):
+    for i, flag in enumerate(flags):
         if not isinstance(flag, bool):
             rule = f"mask[{i}] must be a bool"
             raise KindError("softmax", rule, describe(flag))
-    classes = tuple(i for i, active in enumerate(mask) if active)
+    classes = tuple(i for i, active in enumerate(flags) if active)
     if not classes:
         raise ShapeError("softmax", "mask must leave a class active", "none")
     return classes

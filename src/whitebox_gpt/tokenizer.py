@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import operator
 import reprlib
 import unicodedata
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import pairwise
+from os import fsencode, fspath
 from pathlib import Path
-from typing import SupportsIndex
 
 from .errors import KindError, TextError, VocabularyError, describe
+from .inputs import iterate, require_index
 
 FORMAT, VERSION = "whitebox_gpt.tokenizer", 1  # of the file that `save` writes
 
@@ -49,17 +49,10 @@ def _require_document(where: str, what: str, text: object) -> str:
     return text
 
 
-# Refuse things that have no order
-def _require_order(where: str, what: str, things: object) -> None:
-    if isinstance(things, (Mapping, Set)) or not isinstance(things, Iterable):
-        rule = f"{what} must stand in a fixed order, as in a list"
-        raise KindError(where, rule, describe(things))
-
-
 # Take characters only if they are sorted
 def _require_characters(where: str, characters: Iterable[str]) -> tuple[str, ...]:
-    _require_order(where, "the characters", characters)
-    checked = tuple(characters)
+    rule = "the characters must stand in a fixed order, as in a list"
+    checked = tuple(iterate(where, rule, characters, (Mapping, Set)))
     if not checked:
         raise VocabularyError(where, "a vocabulary must hold a character", "none")
     for i, character in enumerate(checked):
@@ -75,6 +68,23 @@ def _require_characters(where: str, characters: Iterable[str]) -> tuple[str, ...
             got = f"{_named(right)} after {_named(left)}"
             raise VocabularyError(where, rule, got)
     return checked
+
+
+# Refuse what is no name of a file
+def _require_path(where: str, path: str | Path) -> Path:
+    try:
+        name: object = fspath(path)
+    except TypeError:
+        name = None
+    if not isinstance(name, str):
+        raise KindError(where, "the path must be text or a Path", describe(path))
+    try:
+        fit = b"\0" not in fsencode(name)
+    except UnicodeEncodeError:  # half of a surrogate pair
+        fit = False
+    if not fit:
+        raise TextError(where, "the path must be one that can exist", describe(path))
+    return Path(name)
 
 
 # Number the characters of a vocabulary
@@ -99,11 +109,10 @@ class Tokenizer:
     @classmethod
     def of(cls, documents: Iterable[str]) -> Tokenizer:
         """Return the tokenizer whose vocabulary is what the documents use."""
-        if isinstance(documents, (str, Mapping)) or not isinstance(documents, Iterable):
-            rule = "the documents must be several texts, as in a list"
-            raise KindError("Tokenizer.of", rule, describe(documents))
+        rule = "the documents must be several texts, as in a list"
+        several = iterate("Tokenizer.of", rule, documents, (str, Mapping))
         used: set[str] = set()
-        for i, document in enumerate(documents):
+        for i, document in enumerate(several):
             used.update(_require_document("Tokenizer.of", f"document {i}", document))
         if not used:
             raise TextError("Tokenizer.of", "a corpus must hold a document", "none")
@@ -137,23 +146,23 @@ class Tokenizer:
     # Turn numbers into characters
     def decode(self, ids: Iterable[int]) -> str:
         """Return the text of some ids, none of which may be BOS; no ids, no text."""
-        _require_order("decode", "the ids", ids)
-        checked = [self._require_id(t, token) for t, token in enumerate(ids)]
+        rule = "the ids must stand in a fixed order, as in a list"
+        several = iterate("decode", rule, ids, (Mapping, Set))
+        checked = [self._require_id(t, token) for t, token in enumerate(several)]
         return "".join(self.characters[token] for token in checked)
 
     def _require_id(self, t: int, token: object) -> int:
         place = f"the id at position {t}"
-        if isinstance(token, bool) or not isinstance(token, SupportsIndex):
-            raise KindError("decode", f"{place} must be an int", describe(token))
+        k = require_index("decode", place, token)
         # Refuse an id that stands for no character
-        if operator.index(token) == self.bos:
+        if k == self.bos:
             mend = "Cut the frame off first, as in decode(ids[1:-1])."
             got = f"BOS, {self.bos}"
             raise VocabularyError("decode", f"{place} must be a character's", got, mend)
-        if not 0 <= operator.index(token) < self.bos:
+        if not 0 <= k < self.bos:
             rule = f"{place} must be at least 0 and below {self.bos}"
             raise VocabularyError("decode", rule, describe(token))
-        return operator.index(token)
+        return k
 
     # Frame a document, and cut it into pairs
     def frame(self, document: str) -> list[int]:
@@ -167,18 +176,20 @@ class Tokenizer:
     # Write the vocabulary down
     def save(self, path: str | Path) -> None:
         """Write the vocabulary to a JSON file, in ASCII only."""
+        file = _require_path("Tokenizer.save", path)
         characters = "".join(self.characters)
         content = {"format": FORMAT, "version": VERSION, "characters": characters}
-        Path(path).write_text(json.dumps(content) + "\n", "ascii", newline="\n")
+        file.write_text(json.dumps(content) + "\n", "ascii", newline="\n")
 
     # Read it back
     @classmethod
     def load(cls, path: str | Path) -> Tokenizer:
         """Return the tokenizer in a file that `save` wrote.
 
-        Errors: VocabularyError, naming the file, if it holds anything else; OSError.
+        Errors: VocabularyError, naming the file, if it holds anything else; OSError;
+                KindError or TextError if `path` is no name of a file.
         """
-        where, data = str(path), Path(path).read_bytes()
+        where, data = str(path), _require_path("Tokenizer.load", path).read_bytes()
         try:
             pairs = json.loads(data.decode("utf-8"), object_pairs_hook=tuple)
         except (ValueError, RecursionError) as error:
@@ -213,9 +224,9 @@ def read_documents(path: str | Path) -> list[str]:
 
     Lines end in LF or CRLF, the last in either or neither; a byte order mark goes.
     Errors: TextError, naming file and line, if a line is blank, holds NUL or a lone
-            CR, or is not UTF-8; OSError.
+            CR, or is not UTF-8; OSError; KindError or TextError for `path` itself.
     """
-    return _documents(str(path), Path(path).read_bytes())
+    return _documents(str(path), _require_path("read_documents", path).read_bytes())
 
 
 def _documents(name: str, data: bytes) -> list[str]:
