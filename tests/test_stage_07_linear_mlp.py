@@ -524,9 +524,10 @@ def test_a_deleted_part_of_a_layer_is_noticed(model: MLP, part: str) -> None:
     state = model.state()
     delattr(model.layers[0], part)
     for action in (*every_use(model, state), lambda: MLP(model.plan, model.layers)):
-        with counted() as counts, pytest.raises(ParameterIdentityError):
+        with counted() as counts, pytest.raises(ParameterIdentityError) as caught:
             action()
         assert counts == {"operations": 0, "leaves": 0}
+        assert part == "plan" or f"{part} must be there, got none" in str(caught.value)
     with pytest.raises(WhiteboxError):
         model.layers[0].parameters()
 

@@ -49,7 +49,8 @@ for _sign, _methods, _mend in (
     ("/", "truediv rtruediv", "For a number b write scale(a, 1.0 / b)."),
     ("**", "pow rpow", _EACH),
     ("//", "floordiv rfloordiv", _EACH),
-    ("%", "mod rmod divmod rdivmod", _EACH),
+    ("%", "mod rmod", _EACH),
+    ("divmod", "divmod rdivmod", _EACH),
     ("abs", "abs", _EACH),
 ):
     for _method in _methods.split():

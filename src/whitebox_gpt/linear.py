@@ -85,8 +85,8 @@ def _references(layer: Linear, name: str) -> Iterator[ParameterRef]:
     """List weights row by row, then biases, as they are at this moment."""
     for part in ("weight", "bias"):
         if not hasattr(layer, part):
-            rule, got = f"the layer must have a {part}, or None", "a deleted one"
-            raise ParameterIdentityError(name, rule, got)
+            rule = f"the attribute {part} must be there"
+            raise ParameterIdentityError(name, rule, "none")
     require_kind(name, Matrix, weight=layer.weight)
     for o, row in enumerate(layer.weight):
         for i, value in enumerate(row):
