@@ -188,8 +188,41 @@ def test_the_picture_says_the_graph_in_words() -> None:
     assert picture.attrib["role"] == "img"
     assert picture.attrib["aria-label"] == (
         "Computation graph: x is 2; y is -3; product is -6, by * of x and y; "
-        "bias is 10; z is 4, by + of product and bias."
+        "bias is 10; z is 4, by + of product and bias. "
+        "Gradients: z 0; bias 0, by 1 from z; product 0, by 1 from z; "
+        "y 0, by 2 from product; x 0, by -3 from product."
     )
+
+
+def test_the_words_say_every_gradient_and_the_slopes_it_came_by() -> None:
+    square = (a := Value(3.0, "a")) * a
+    root = (square + a).named("z")
+    root.backward()
+    said = parsed(root).attrib["aria-label"].partition("Gradients: ")[2]
+    assert said == (
+        "z 1; node 2 1, by 1 from z; "
+        "a 7, by 1 from z, by 3 from node 2, by 3 from node 2."
+    )
+
+
+@given(graphs())
+def test_boxes_and_edges_are_numbered_by_topological_order(root: Value) -> None:
+    order, picture = topological_order(root), parsed(root)
+    nodes = list(picture.iter(f"{SVG}g"))
+    assert [node.attrib["data-step"] for node in nodes] == [
+        str(step) for step, _ in enumerate(order, 1)
+    ]
+    for kind in ("path", "text"):  # the edges, and the slopes at their heads
+        marks = Counter(
+            int(edge.attrib["data-step"]) for edge in picture.findall(f"{SVG}{kind}")
+        )
+        assert marks == +Counter({i: len(n.parents) for i, n in enumerate(order, 1)})
+
+
+def test_a_box_has_the_name_that_a_page_calls_it_by() -> None:
+    root = Value(2.0, '"two" & <more>') * Value(3.0)
+    names = [group.attrib["data-name"] for group in parsed(root).iter(f"{SVG}g")]
+    assert names == ['"two" & <more>', "number", "*"]
 
 
 @given(st.text(st.characters(), max_size=12))

@@ -44,10 +44,11 @@ def draw(root: Value, limit: int = 60) -> Drawing:
     Source: book/stage_01_value_graph.md
     """
     order = topological_order(root, limit)
+    steps = {node: step for step, node in enumerate(order, 1)}
     edges = _edges(order)
     corners = _corners(root, edges)
-    parts = [_curve(edge, corners) for edge in edges]
-    parts += [_box(node, *corners[node]) for node in order]
+    parts = [_curve(edge, corners, steps[edge.consumer]) for edge in edges]
+    parts += [_box(node, step, *corners[node]) for node, step in steps.items()]
     # Wrap the parts into one picture
     width = max(x for x, _ in corners.values()) + BOX_WIDTH + 4
     height = max(y for _, y in corners.values()) + BOX_HEIGHT + 4
@@ -100,7 +101,7 @@ def _corners(root: Value, edges: list[Edge]) -> dict[Spot, Point]:
 
 
 # Curve an edge to an arrow head at its consumer
-def _curve(edge: Edge, corners: dict[Spot, Point]) -> str:
+def _curve(edge: Edge, corners: dict[Spot, Point], step: int) -> str:
     """Return an edge, drawn backwards from its arrow head."""
     tip_x, tip_y = corners[edge.consumer]
     tip_y += BOX_HEIGHT * (edge.side + 1) / (len(edge.consumer.parents) + 1)
@@ -113,14 +114,14 @@ def _curve(edge: Edge, corners: dict[Spot, Point]) -> str:
     # Return the curve
     slope = edge.consumer.local_derivatives[edge.side]
     return (
-        f'<path d="M{x:g},{y:g}{path}"/>'
-        f'<text x="{tip_x - 9:g}" y="{tip_y - 4:g}" text-anchor="end"'
-        f' font-size="11" fill="currentColor" stroke="none">{slope:.3g}</text>'
+        f'<path data-step="{step}" d="M{x:g},{y:g}{path}"/>'
+        f'<text data-step="{step}" x="{tip_x - 9:g}" y="{tip_y - 4:g}" font-size="11"'
+        f' text-anchor="end" fill="currentColor" stroke="none">{slope:.3g}</text>'
     )
 
 
 # Put the facts of a node into a box
-def _box(node: Value, x: float, y: float) -> str:
+def _box(node: Value, step: int, x: float, y: float) -> str:
     """Return a node's box; a leaf has round ends."""
     radius = 3 if node.operation else BOX_HEIGHT / 2
     lines = _facts(node)
@@ -131,10 +132,12 @@ def _box(node: Value, x: float, y: float) -> str:
         for row, line in enumerate(lines)
     )
     # Return the box
+    name = _shown(_label(node) or node.operation or "number")
     return (
-        f'<rect x="{x:g}" y="{y:g}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}"'
-        f' rx="{radius:g}"/>'
-        f'<g fill="currentColor" stroke="none" text-anchor="middle">{texts}</g>'
+        f'<g data-step="{step}" data-name="{name}" fill="currentColor" stroke="none"'
+        f' text-anchor="middle"><rect x="{x:g}" y="{y:g}" width="{BOX_WIDTH}"'
+        f' height="{BOX_HEIGHT}" rx="{radius:g}" fill="none" stroke="currentColor"/>'
+        f"{texts}</g>"
     )
 
 
@@ -173,7 +176,13 @@ def in_words(order: list[Value]) -> str:
         operands = " and ".join(names[operand] for operand in node.parents)
         made = f", by {node.operation} of {operands}" if operands else ""
         facts.append(f"{names[node]} is {_number(node.data)}{made}")
-    return f"Computation graph: {'; '.join(facts)}."
+    # Return what was said
+    arrived: dict[Value, str] = dict.fromkeys(order, "")
+    for node in reversed(order):
+        for operand, slope in zip(node.parents, node.local_derivatives, strict=True):
+            arrived[operand] += f", by {slope:.3g} from {names[node]}"
+    gradients = [f"{names[n]} {_number(n.grad)}{arrived[n]}" for n in reversed(order)]
+    return f"Computation graph: {'; '.join(facts)}. Gradients: {'; '.join(gradients)}."
 
 
 # Keep to characters that can be shown
