@@ -36,6 +36,7 @@ STYLED = re.compile(r'(<m(?!ath\b|style\b)\w+\b[^>]*?) (?:display|script)\w+="[^
 SUMMARY = re.compile(r"<summary\b.*?</summary>", re.S)
 OPENED = re.compile(r'<p class="expanded[^>]*>.*?</p>', re.S)
 PARAGRAPH = re.compile(r"(</?)p\b")
+STEP = re.compile(r' data-(?:step|name)="[^"]*"')  # for a script of the site
 GROUP = re.compile(r'(<svg\b[^>]*\brole=)"group"')
 NAVIGATION = ("nav.xhtml", "toc.ncx")
 
@@ -86,7 +87,7 @@ def mended(name: str, text: str, files: dict[str, bytes], home: str) -> str:
     def packed(found: re.Match[str]) -> str:
         return found[0] if normpath(join(folder, found[1])) in files else ""
 
-    text = SCRIPT.sub("", STYLE.sub(packed, text))
+    text = STEP.sub("", SCRIPT.sub("", STYLE.sub(packed, text)))
     text = ENTITY.sub(lambda found: escape(unescape(found[0])), text)
     text = GROUP.sub(r'\1"document"', STYLED.sub(r"\1", STYLED.sub(r"\1", text)))
     text = SUMMARY.sub(

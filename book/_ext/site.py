@@ -15,9 +15,10 @@ STATIC = Path(__file__).parent / "static"
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the site's style sheet and its repairs."""
+    """Register the site's style sheet, its script and its repairs."""
     app.connect("config-inited", add_static)
     app.add_css_file("site.css")
+    app.add_js_file("graph-steps.js", loading_method="defer")
     app.connect("build-finished", finish)
     return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}
 
