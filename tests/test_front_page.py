@@ -85,3 +85,14 @@ def test_no_two_boxes_cross(
             inside = x <= x2 and x2 + w2 <= x + w and y <= y2 and y2 + h2 <= y + h
             around = x2 <= x and x + w <= x2 + w2 and y2 <= y and y + h <= y2 + h2
             assert apart or inside or around
+
+
+def test_the_ten_lines_are_those_that_were_run(book: Book) -> None:
+    """The output under them is made by a cell of stage 03, which holds them too."""
+    texts = {chapter.docname: chapter for chapter in book.chapters}
+    (shown,) = re.findall(r"```python\n(.*?)```", texts["book/index"].text, re.S)
+    assert len(shown.splitlines()) == 10
+    stage = texts["book/stage_03_scalar_primitives"]
+    (cell,) = (cell for cell in stage.cells if '"front_printed"' in cell.source)
+    (run,) = re.findall(r'program = """\\\n(.*?)"""', cell.source, re.S)
+    assert run == shown

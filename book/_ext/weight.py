@@ -26,8 +26,11 @@ SCRIPT = re.compile(r"[ \t]*<script\b(?![^>]*data-cfasync)[^>]*>.*?</script>\n?"
 ICON_SCRIPT = re.compile(
     r"\s*<(?:script|link)\b[^>]*\bfontawesome\.js[^>]*>(</script>)?"
 )
-# Every proof has the same id; a list of references says it is one, its items do not.
-WRONG = re.compile(r' id="proof-content"| role="list"(?= class="citation-list")')
+# Proofs, exercises and solutions have one id each for all; a list of references says
+# it is one, its items do not.
+WRONG = re.compile(
+    r' id="(?:proof|exercise|solution)-content"| role="list"(?= class="citation-list")'
+)
 CLASSES = re.compile(r'\bclass="([^"]*)"')
 MATHS = re.compile(r"<math\b.*?</math>", re.S)
 ANNOTATION = re.compile(r"<annotation\b.*?</annotation>|<[^>]*>", re.S)
