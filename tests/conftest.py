@@ -6,17 +6,16 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from support import ROOT
 
 from mystangle import Book, Settings
 
-ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "book"))
 
-from _ext.foot import record  # noqa: E402
+from _ext.foot import record
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
@@ -37,19 +36,6 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 def book() -> Book:
     """The real book, read once."""
     return Book.read(Settings.load(ROOT))
-
-
-def run(*call: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a Python command line in the root; the caller judges its exit status."""
-    environment: Mapping[str, str] = {**os.environ, "PYTHONUTF8": "1", **variables}
-    return subprocess.run(
-        [sys.executable, *map(str, call)],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
 
 
 @pytest.fixture(scope="session")

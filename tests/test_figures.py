@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from conftest import ROOT
+from support import ROOT
 
 pytestmark = pytest.mark.xdist_group("site")
 

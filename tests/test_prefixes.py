@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, run
+from support import ROOT, run
 
 from mystangle import Book, Settings
 from mystangle.write import export_tree

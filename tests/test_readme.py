@@ -6,7 +6,7 @@ import doctest
 import re
 from pathlib import Path
 
-from conftest import ROOT
+from support import ROOT
 
 from mystangle import Book, Settings
 

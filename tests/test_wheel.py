@@ -5,7 +5,7 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
-from conftest import ROOT, run
+from support import ROOT, run
 
 DATA = ("py.typed", "data/README.md", "data/first_names.txt")
 
