@@ -10,6 +10,8 @@ from support import ROOT, run
 from mystangle import Book, Settings
 from mystangle.write import export_tree
 
+pytestmark = pytest.mark.slow
+
 STAGES = [
     (chapter.number, chapter.docname.rpartition("/")[2])
     for chapter in Book.read(Settings.load(ROOT)).chapters
