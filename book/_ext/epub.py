@@ -16,6 +16,8 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
+from .weight import WRONG
+
 LINK = re.compile(r'((?:href|src)=")([^"#:]+)(?=[#"])')
 STYLE = re.compile(r'<link\b[^>]*\bhref="([^"?]+)[^"]*"[^>]*/>')
 SCRIPT = re.compile(r"<script\b[^>]*>.*?</script>|<script\b[^>]*/>", re.S)
@@ -87,7 +89,7 @@ def mended(name: str, text: str, files: dict[str, bytes], home: str) -> str:
     def packed(found: re.Match[str]) -> str:
         return found[0] if normpath(join(folder, found[1])) in files else ""
 
-    text = STEP.sub("", SCRIPT.sub("", STYLE.sub(packed, text)))
+    text = STEP.sub("", SCRIPT.sub("", STYLE.sub(packed, WRONG.sub("", text))))
     text = ENTITY.sub(lambda found: escape(unescape(found[0])), text)
     text = GROUP.sub(r'\1"document"', STYLED.sub(r"\1", STYLED.sub(r"\1", text)))
     text = SUMMARY.sub(
