@@ -43,29 +43,36 @@ def write(app: Sphinx, docname: str, source: list[str]) -> None:
     """Put the reference where a page asks for it."""
     wanted = PLACE.search(source[0])
     if wanted:
-        pages(app.env).add(docname)
-        text = "\n\n".join(reference(WEAVINGS[app], wanted[1]))
+        text = reference(WEAVINGS[app], wanted[1])
+        written(app.env)[docname] = wanted[1], text
         source[0] = PLACE.sub(lambda _: text, source[0])
 
 
 def outdated(app: Sphinx, env: BuildEnvironment, *changed: set[str]) -> list[str]:
-    """Have the reference written anew in every build."""
-    return sorted(pages(env) & env.found_docs)
+    """Return the pages whose reference would now be another."""
+    return [
+        docname
+        for docname, (package, text) in written(env).items()
+        if docname in env.found_docs and text != reference(WEAVINGS[app], package)
+    ]
 
 
-def pages(env: BuildEnvironment) -> set[str]:
-    """Return the pages that hold a reference."""
-    found: set[str] = env.__dict__.setdefault("api_pages", set())
+def written(env: BuildEnvironment) -> dict[str, tuple[str, str]]:
+    """Return the package and the text of the reference on each page that has one."""
+    found: dict[str, tuple[str, str]] = env.__dict__.setdefault("api_written", {})
     return found
 
 
-def reference(weaving: Weaving, package: str) -> Iterator[str]:
-    """Yield the Markdown of each module of `package`, in reading order."""
+def reference(weaving: Weaving, package: str) -> str:
+    """Return the Markdown of all modules of `package`, in reading order."""
     files = weaving.book.snapshot().files
     begun = dict.fromkeys(p.name for p in weaving.book.pieces if p.is_file)
-    for path in begun:
-        if path in files and path.startswith(f"{package}/") and "/stages/" not in path:
-            yield from Module(weaving, files[path]).lines()
+    return "\n\n".join(
+        line
+        for path in begun
+        if path in files and path.startswith(f"{package}/") and "/stages/" not in path
+        for line in Module(weaving, files[path]).lines()
+    )
 
 
 class Module:
