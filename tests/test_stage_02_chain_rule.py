@@ -96,6 +96,8 @@ def interrupted(action: Callable[[], None], at: int, event: str = "line") -> boo
         return trace
 
     usual = sys.gettrace()
+    # Python 3.12.1 tells of opcodes only if a frame asked before tracing began.
+    sys._getframe().f_trace_opcodes = event == "opcode"
     sys.settrace(trace)
     try:
         action()
