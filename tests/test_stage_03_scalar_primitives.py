@@ -112,7 +112,7 @@ def test_scalar_function_shares_no_code_with_value(
     def fail(*_: object) -> None:
         raise AssertionError("a Value was used")
 
-    for name in ("_node", "_primitive", "_power", "require_real"):
+    for name in ("_node", "_primitive", "real_power", "require_real"):
         monkeypatch.setattr(whitebox_gpt.value, name, fail)
     assert close(scalar_function(2.0), 6.0)
 

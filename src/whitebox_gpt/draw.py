@@ -8,7 +8,8 @@ from statistics import fmean
 from typing import NamedTuple
 
 from .errors import WhiteboxError, brief
-from .value import Value, require_real, topological_order
+from .real import require_real
+from .value import Value, topological_order
 
 BOX_WIDTH, BOX_HEIGHT = 132, 64
 COLUMN_WIDTH, ROW_HEIGHT = BOX_WIDTH + 76, BOX_HEIGHT + 20

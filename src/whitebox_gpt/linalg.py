@@ -18,7 +18,8 @@ from .budget import (
 )
 from .errors import DomainError, KindError, RangeError, ShapeError, describe
 from .inputs import iterate, require_index
-from .value import Value, require_real
+from .real import require_real
+from .value import Value
 
 Element = Value | float  # what a vector or a matrix is made from
 Pair = tuple[SupportsIndex, SupportsIndex]  # a row and a column

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from .budget import require_kind
 from .errors import ParameterIdentityError, WhiteboxError, describe
 from .linalg import Matrix, Vector
-from .value import Value, require_real
+from .real import require_real
+from .value import Value
 
 
 # Give a parameter two identities

@@ -24,7 +24,7 @@ from .errors import (
     ShapeError,
     describe,
 )
-from .value import require_real
+from .real import require_real
 
 # Say how wide the weights of a role are drawn
 VARIANCE = {"linear": 1.0, "relu": 2.0}  # divided by C_in

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
-from operator import index
 
 from .errors import DomainError, KindError, ResourceBudgetError, brief, describe
+from .real import real_power, require_real
 
 
 class Value:
@@ -148,8 +147,8 @@ class Value:
         if x < 0.0 and abs(n) >= 2.0**53:
             rule = "below 0 the exponent must lie between -2**53 and 2**53"
             raise DomainError("**", rule, describe(exponent))
-        data = _power(x, n)
-        slope = n * _power(x, n - 1.0, "in the derivative, ") if n else 0.0
+        data = real_power(x, n)
+        slope = n * real_power(x, n - 1.0, "in the derivative, ") if n else 0.0
         return _primitive(f"**{n:.17g}", data, self, slope)
 
     def __rpow__(self, base: float) -> Value:
@@ -219,31 +218,6 @@ class Value:
         """
         for node in topological_order(self, limit):
             node.grad = 0.0
-
-
-# Accept a finite real number and nothing else
-def require_real(where: str, what: str, number: object) -> float:
-    """Return `number` as the nearest float.
-
-    Errors: KindError if it is not a real number (bool and Decimal are not);
-            DomainError if it is NaN, infinite or beyond the largest float.
-    """
-    # Refuse what is not a real number
-    if isinstance(number, bool) or not isinstance(number, Real):
-        raise KindError(where, f"{what} must be a real number", describe(number))
-    # Round to the nearest float
-    try:
-        nearest = float(index(number) if isinstance(number, Integral) else number)
-    except TypeError:  # numpy.timedelta64 says it is an integer, and is no index
-        rule = f"{what} must be a real number"
-        raise KindError(where, rule, describe(number)) from None
-    except OverflowError:
-        rule = f"{what} must be within the range of a float"
-        raise DomainError(where, rule, describe(number)) from None
-    # Refuse NaN and the infinities
-    if not math.isfinite(nearest):
-        raise DomainError(where, f"{what} must be finite", describe(nearest))
-    return nearest
 
 
 # Require that nodes are told apart by identity
@@ -317,23 +291,6 @@ def _bad_result(
     numbers = " and ".join(describe(operand.data) for operand in operands)
     rule = f"the result for {numbers} must be a finite float"
     return DomainError(operation, rule, describe(data))
-
-
-# Take a power in the real numbers, or refuse
-def _power(base: float, exponent: float, where: str = "") -> float:
-    """Return a real power, or raise; an infinite or complex one has no node."""
-    try:
-        power = base**exponent
-    except OverflowError:
-        got = "an overflow"
-    except ZeroDivisionError:
-        got = "a division by zero"
-    else:
-        if isinstance(power, float):
-            return power
-        got = describe(power)
-    rule = f"{where}({base!r}) ** {exponent!r} must be a finite real number"
-    raise DomainError("**", rule, got)
 
 
 # List every node after its operands
