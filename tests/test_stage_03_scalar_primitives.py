@@ -17,7 +17,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import whitebox_gpt.value
@@ -653,7 +653,6 @@ def differentiated(tree: Tree, x: float, y: float) -> tuple[float, list[float]]:
     return z, [0.0, 0.0]
 
 
-@settings(deadline=None)
 @given(trees, inputs, inputs)
 def test_gradients_agree_with_central_differences(
     tree: Tree, x: float, y: float
@@ -669,7 +668,6 @@ def test_gradients_agree_with_central_differences(
     assert [c.autodiff for c in found] == gradient
 
 
-@settings(deadline=None)
 @given(trees, inputs, inputs)
 def test_gradients_agree_with_derivatives_by_mpmath(
     tree: Tree, x: float, y: float

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import whitebox_gpt
@@ -95,7 +95,6 @@ def test_a_dot_product_of_length_n_makes_2n_minus_1_nodes(n: int) -> None:
     assert z.data == 2.0 * n
 
 
-@settings(deadline=None)
 @given(st.data(), sizes, sizes, sizes)
 def test_matrix_products_make_exactly_the_planned_nodes(
     data: st.DataObject, m: int, n: int, p: int
@@ -466,7 +465,6 @@ def test_no_operator_does_arithmetic(
         assert seen["operations"] == 0
 
 
-@settings(deadline=None)
 @given(st.data(), sizes, sizes)
 def test_transposing_moves_the_same_values_and_makes_no_node(
     data: st.DataObject, m: int, n: int
@@ -602,7 +600,6 @@ def test_an_iterable_that_fails_half_way_leaves_no_leaf(
 # --- numbers ---------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(st.data(), sizes, sizes, sizes)
 def test_every_product_is_the_plain_float_one_to_the_bit(
     data: st.DataObject, m: int, n: int, p: int
@@ -703,7 +700,6 @@ def test_cost_depends_on_sizes_alone() -> None:
 # --- gradients -------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(st.data(), st.integers(1, 3), st.integers(1, 3), st.integers(1, 3))
 def test_gradients_of_a_matrix_product_are_the_derived_ones(
     data: st.DataObject, m: int, n: int, p: int

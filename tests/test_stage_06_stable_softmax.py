@@ -166,7 +166,6 @@ def test_k_3_takes_9_14_13_and_11_operation_nodes() -> None:
     assert count_operations([loss]) == cross_entropy_nodes(3) == 11
 
 
-@settings(deadline=None)
 @given(st.lists(st.booleans(), min_size=1, max_size=40).filter(any), st.data())
 def test_planned_nodes_equal_the_graph(mask: list[bool], data: st.DataObject) -> None:
     k, a = len(mask), sum(mask)
@@ -245,7 +244,6 @@ def test_central_differences_are_blind_at_1e20_and_the_gradient_is_not() -> None
 # --- the core --------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=8))
 @example([0.0, -0.0])
 @example([LARGEST, LARGEST])
@@ -287,7 +285,6 @@ def test_no_path_leads_from_a_shift_to_the_largest_logit() -> None:
     assert z[1] not in topological_order(core.shifted[0])
 
 
-@settings(deadline=None)
 @given(sizes.flatmap(lambda k: st.lists(st.floats(-30, 30), min_size=k, max_size=k)))
 def test_the_gradient_through_the_center_sums_to_0(numbers: list[float]) -> None:
     core = core_of(numbers)
@@ -305,7 +302,6 @@ def test_ties_get_equal_gradients_whichever_comes_first() -> None:
         assert first == second
 
 
-@settings(deadline=None)
 @given(st.lists(st.booleans(), min_size=1, max_size=12).filter(any), st.data())
 def test_every_node_made_is_behind_the_result(
     mask: list[bool], data: st.DataObject
@@ -349,7 +345,6 @@ def test_an_orphaned_core_is_caught_by_the_count(made: list[Value]) -> None:
 integers = st.lists(st.integers(-50, 50).map(float), min_size=1, max_size=8)
 
 
-@settings(deadline=None)
 @given(integers, st.integers(-(2**45), 2**45), st.data())
 def test_a_common_offset_changes_no_bit(
     numbers: list[float], offset: int, data: st.DataObject
@@ -361,7 +356,6 @@ def test_a_common_offset_changes_no_bit(
     assert loss_of(moved, y) == loss_of(numbers, y)
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=8))
 def test_the_loss_is_the_negated_log_probability_bit_for_bit(
     numbers: list[float],
@@ -371,7 +365,6 @@ def test_the_loss_is_the_negated_log_probability_bit_for_bit(
     assert all(x <= 0.0 for x in logs)
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=8))
 def test_probabilities_lie_in_the_unit_interval_and_sum_to_1(
     numbers: list[float],
@@ -383,7 +376,6 @@ def test_probabilities_lie_in_the_unit_interval_and_sum_to_1(
     assert abs(math.fsum(p) - 1) <= (k + 8) * 2 * U
 
 
-@settings(deadline=None)
 @given(
     sizes.flatmap(lambda k: st.lists(st.floats(-30, 30), min_size=k, max_size=k)),
     st.data(),
@@ -400,7 +392,7 @@ def test_the_gradient_is_p_minus_onehot_and_sums_to_0(
     assert abs(math.fsum(x.grad for x in z)) <= (len(numbers) + 4) * 2 * U
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.floats(-5, 5), min_size=2, max_size=6), st.data())
 def test_central_differences_accept_every_output(
     numbers: list[float], data: st.DataObject
@@ -420,7 +412,6 @@ def test_central_differences_accept_every_output(
 # --- masks -----------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(-700, 700), st.booleans()), min_size=1, max_size=8))
 def test_a_mask_gives_the_softmax_of_the_active_classes_alone(
     pairs: list[tuple[float, bool]],
@@ -826,7 +817,7 @@ logits = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(logits, st.data())
 def test_every_loss_is_within_4_ulp_or_in_the_confident_class(
     numbers: list[float], data: st.DataObject
@@ -906,7 +897,7 @@ def test_the_confident_class_is_needed(k: int) -> None:
     assert k / 32 <= largest < k / 4
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(logits)
 def test_probabilities_are_right_to_the_rounding_of_their_shift(
     numbers: list[float],

@@ -27,7 +27,7 @@ from unittest.mock import patch
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from whitebox_gpt import linear as linear_module
@@ -228,7 +228,6 @@ widths = st.lists(st.integers(1, 5), min_size=2, max_size=5)
 
 
 @given(widths, st.integers(1, 4), st.data())
-@settings(deadline=None)
 def test_plan_and_graph_agree_to_the_node_and_floats_to_the_bit(
     sizes: list[int], positions: int, data: st.DataObject
 ) -> None:

@@ -325,7 +325,7 @@ class Model:
         assert [text for text in self.texts if text not in there] == []
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(steps=STEPS)
 def test_nothing_written_by_hand_is_ever_lost(
     steps: list[tuple[object, ...]],

@@ -108,7 +108,7 @@ def notebook_cells(text: str) -> list[tuple[str, dict[str, Any]]] | None:
     return [(cell.source, dict(cell.metadata)) for cell in cells]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(TEXTS)
 def test_cells_are_those_of_myst_nb(text: str) -> None:
     text = "---\nfile_format: mystnb\n---\n" + text
@@ -122,7 +122,7 @@ def test_cells_are_those_of_myst_nb(text: str) -> None:
         assert [one.cell.index for one in found] == list(range(len(expected)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(TEXTS)
 def test_a_cells_lines_are_the_chapters(text: str) -> None:
     lines = normal(text).split("\n")
@@ -132,7 +132,7 @@ def test_a_cells_lines_are_the_chapters(text: str) -> None:
             assert lines[number - 1].lstrip() == line.lstrip()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(TEXTS)
 def test_a_fence_is_closed_or_runs_to_the_end(text: str) -> None:
     lines = text.split("\n")

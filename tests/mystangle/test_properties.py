@@ -34,7 +34,7 @@ def read(folder: Path, seed: int) -> Book:
     return book
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(SEEDS)
 def test_tangling_is_deterministic(folder: Path, seed: int) -> None:
     one, two = read(folder, seed), read(folder, seed)
@@ -46,7 +46,7 @@ def test_tangling_is_deterministic(folder: Path, seed: int) -> None:
         }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(SEEDS)
 def test_every_line_knows_where_it_came_from(folder: Path, seed: int) -> None:
     book = read(folder, seed)
@@ -77,7 +77,7 @@ def assert_written(line: Line, written: str) -> None:
         assert not line.text.removesuffix(written).strip()
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(SEEDS)
 def test_locate_goes_there_and_back(folder: Path, seed: int) -> None:
     book = read(folder, seed)
@@ -142,7 +142,7 @@ CELLS = st.builds(
 CHAPTERS = st.lists(st.one_of(SCRAPS, CELLS, CELLS), max_size=10).map("\n".join)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(CHAPTERS, min_size=1, max_size=3))
 def test_reading_never_fails_and_a_sound_book_compiles(
     folder: Path, chapters: list[str]
@@ -186,7 +186,7 @@ FORMATTED = st.builds(
 
 
 @pytest.mark.filterwarnings("ignore::SyntaxWarning", "ignore::DeprecationWarning")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.one_of(LITERALS, FORMATTED), min_size=1, max_size=3))
 def test_strings_keep_their_values(folder: Path, literals: list[str]) -> None:
     chunk = "\n".join(f"x = {text}" for text in literals)
