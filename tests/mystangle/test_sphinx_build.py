@@ -309,9 +309,15 @@ def test_the_index_of_chunks_lists_every_piece(built: Built) -> None:
     index = built.html("chunks")
     entry = text_of(entry_of(index, "Say hello"))
     assert entry == (
-        "Say hello · little/hello.py defined in Stage 01 · A greeting, replaced in "
-        "Stage 02 · A shout, continued in Stage 02 · A shout used in little/hello.py "
-        "(Stage 01 · A greeting)"
+        "Say hello defined in Stage 01 · A greeting, replaced in Stage 02 · A shout, "
+        "continued (2); used in little/hello.py"
+    )
+    again = 'title="Stage 02 · A shout (2)" aria-label="Stage 02 · A shout (2)">(2)</a>'
+    assert again in entry_of(index, "Say hello")
+    inner = text_of(entry_of(index, "Raise the voice"))
+    assert inner == (
+        "Raise the voice little/shout.py; defined in Stage 01 · A greeting; "
+        "used in Stage 02 · A shout: Shout the greeting"
     )
     states = entry_of(index, "little/hello.py")
     assert "as it stands after Stage 01 · A greeting, Stage 02" in text_of(states)
@@ -321,13 +327,29 @@ def test_the_index_of_chunks_lists_every_piece(built: Built) -> None:
 def test_the_index_of_identifiers_has_definitions_and_uses(built: Built) -> None:
     entry = entry_of(built.html("identifiers"), "greet")
     assert text_of(entry) == (
-        "greet · function of little.hello "
+        "greet function of hello; "
         "Stage 01 · A greeting: little/hello.py, Raise the voice"
     )
     assert entry.count("<strong>") == 1
     assert "<strong><a" in entry
-    uses = "Stage 01 · A greeting: Say hello Stage 02 · A shout: Say hello"
+    uses = "Stage 01 · A greeting: Say hello; Stage 02 · A shout: Say hello"
     assert text_of(entry_of(built.html("identifiers"), "math.ceil")).endswith(uses)
+
+
+def test_an_index_has_jumps_to_its_letters_above_and_beside_it(built: Built) -> None:
+    index = built.html("chunks")
+    letters = re.findall(r'<h3 id="letter-(.)">(.)</h3>', index)
+    # (imports) stands under I; files have no letters.
+    assert letters == [(letter, letter) for letter in "IRS"]
+    article, beside = (
+        re.search(rf"<{start}.*?</(?:nav|ul)>", index, re.DOTALL)
+        for start in ('nav class="mystangle-jumps', 'ul class="mystangle-letters')
+    )
+    assert article and beside
+    ids = ["letter-I", "letter-R", "letter-S"]
+    assert re.findall(r'href="#([^"]+)"', article[0]) == ["files", "named", *ids]
+    assert re.findall(r'href="#([^"]+)"', beside[0]) == ids
+    assert 'aria-label="R: Chunks"' in article[0]
 
 
 def test_no_page_asks_another_host_or_shows_the_machine(built: Built) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from ..book import Book
 from ..judge import active
 from ..language import Piece, is_file
 from ..markdown import Chapter
-from .links import Link, Links, title_of
+from .links import Link, Links, numbered, title_of
 from .states import States
 
 STATUS = {
@@ -99,7 +100,7 @@ class Captions:
             else None,
             following=_step(self.links, piece, after[0], "below") if goes_on else None,
             replaced_in=self.links.to(replacing) if replacing else None,
-            uses=tuple(self.links.to(u, u.name) for u in self._users(piece.name)),
+            uses=tuple(self._uses(piece.name)),
             hooks=tuple(self._hooks(piece, piece.chapter)),
             replaced=tuple(self._replaced(piece)),
         )
@@ -138,6 +139,13 @@ class Captions:
     def _files(self, name: str) -> Iterator[Link]:
         for path in self.files(name):
             yield self.links.to(self.book.history(path)[0], path)
+
+    def _uses(self, name: str) -> Iterator[Link]:
+        """Yield a link to each piece that uses a chunk, numbered where names repeat."""
+        count: Counter[str] = Counter()
+        for user in dict.fromkeys(self._users(name)):
+            count[user.name] += 1
+            yield numbered(self.links.to(user, user.name), count[user.name])
 
     def _users(self, name: str) -> list[Piece]:
         return [piece for piece, _ in self.book.uses(name)]

@@ -90,8 +90,11 @@ class ChunkDomain(Domain):
         link = self._target(typ, target, fromdocname, builder)
         if link is None:
             return None
+        if link.docname not in env.found_docs and not is_site(builder):
+            return contnode  # a generated page
         there = (link.docname, link.anchor)
-        return make_refnode(builder, fromdocname, *there, contnode)
+        title = node.get("reftitle") or None
+        return make_refnode(builder, fromdocname, *there, contnode, title)
 
     def _target(
         self, typ: str, target: str, fromdocname: str, builder: Builder

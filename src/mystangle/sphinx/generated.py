@@ -17,6 +17,7 @@ from .weaving import WEAVINGS, Weaving
 
 LOG = logging.getLogger(__name__)
 Page = tuple[str, dict[str, Any], str]
+Text = tuple[str, dict[str, str]]
 
 
 def pages(app: Sphinx) -> Iterator[Page]:
@@ -25,13 +26,13 @@ def pages(app: Sphinx) -> Iterator[Page]:
     if weaving is None or not is_site(app.builder):
         return
     kept = set()
-    for docname, title, body in _pages(weaving, app):
+    for docname, shown in _pages(weaving, app):
         if docname in app.env.found_docs:
             text = f"a page must not have the name of a generated one, got {docname!r}"
             LOG.warning("%s", text, location=docname, type="mystangle", subtype="page")
             continue
         kept.add(Path(app.builder.get_outfilename(docname)))
-        yield docname, {"title": title, "body": body, "parents": []}, "page.html"
+        yield docname, {**shown, "parents": []}, "page.html"
     kept |= {Path(app.builder.get_outfilename(name)) for name in app.env.found_docs}
     for old in set(Path(app.outdir, FOLDER).rglob("*.html")) - kept:
         old.unlink()
@@ -52,16 +53,18 @@ def add_to_page(
     context["mystangle_indexes"] = list(indexes.INDEXES.values())
 
 
-def _pages(weaving: Weaving, app: Sphinx) -> Iterator[tuple[str, str, str]]:
+def _pages(weaving: Weaving, app: Sphinx) -> Iterator[Text]:
+    """Yield the name of each page, and its title and body; indexes have contents."""
     assert is_site(app.builder)
     for path in weaving.states.paths:
         for state in weaving.states.of(path):
             markup = Markup(app.builder, state.docname)
             body = tangled.body(state, weaving.states, weaving.links, markup)
-            yield state.docname, tangled.title(state), body
+            yield state.docname, {"title": tangled.title(state), "body": body}
     for link, write in (
         (indexes.CHUNKS, indexes.chunks),
         (indexes.IDENTIFIERS, indexes.identifiers),
     ):
-        body = write(weaving, Markup(app.builder, link.docname))
-        yield link.docname, link.text, body
+        index = write(weaving, Markup(app.builder, link.docname))
+        text = {"title": index.title, "body": index.html(), "toc": index.contents()}
+        yield link.docname, text

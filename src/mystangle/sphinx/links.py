@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from docutils.nodes import make_id  # type: ignore[import-untyped]
 
@@ -19,11 +19,15 @@ HEADING = re.compile(r"^# +(.+?)[ #]*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Link:
-    """A link to a place on a page, and the text to show for it."""
+    """A link to a place on a page, and the text to show for it.
+
+    `title` says where it leads, if the text is too short for that.
+    """
 
     docname: str
     anchor: str
     text: str
+    title: str = ""
 
 
 class Links:
@@ -52,6 +56,14 @@ class Links:
         """Return a link to the definition of a chunk or file, if the book has it."""
         history = self.book.history(name)
         return self.to(history[0], name) if history else None
+
+
+def numbered(link: Link, number: int) -> Link:
+    """Return one of several links in a row: only the first shows its text."""
+    if number == 1:
+        return link
+    shown = f"({number})"
+    return replace(link, text=shown, title=f"{link.title or link.text} {shown}")
 
 
 def title_of(chapter: Chapter) -> str:

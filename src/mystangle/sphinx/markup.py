@@ -45,8 +45,16 @@ class Markup:
     def link(self, link: Link, inner: str = "", attributes: str = "") -> str:
         """Return a link; `inner` is HTML to show in place of its text."""
         shown = inner or escape(link.text)
-        space = " " if attributes else ""
-        return f'<a href="{self.href(link)}"{space}{attributes}>{shown}</a>'
+        said = [f'href="{self.href(link)}"', *filter(None, [attributes])]
+        if link.title:
+            title = escape(link.title)
+            said.append(f'title="{title}" aria-label="{title}"')
+        return f"<a {' '.join(said)}>{shown}</a>"
+
+    def number(self, docname: str) -> str:
+        """Return the number that the site gives to a page, if it gives one."""
+        numbers = self.builder.env.toc_secnumbers.get(docname, {}).get("", ())
+        return ".".join(map(str, numbers))
 
     def lines(self, text: str) -> list[str]:
         """Return Python highlighted, an element for each of its lines."""

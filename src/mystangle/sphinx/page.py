@@ -18,6 +18,8 @@ from .markup import Markup, is_site
 from .parser import PIECE
 from .weaving import WEAVINGS
 
+AROUND = "mystangle-around"  # the class of the line of links below a chunk's code
+
 
 class chunk(nodes.container):  # type: ignore[misc]
     """A figure that holds a chunk's caption, its code and its links."""
@@ -66,7 +68,7 @@ def _figure(
     figure = chunk("", head, code, classes=["mystangle-chunk"], ids=[caption.anchor])
     around = _around(caption, docname)
     if around:
-        figure.append(nodes.paragraph("", "", *around, classes=["mystangle-around"]))
+        figure.append(nodes.paragraph("", "", *around, classes=[AROUND]))
     if caption.replaced:
         old = (node for shown in caption.replaced for node in _old(shown, docname))
         figure.append(chunk_replaced("", *old, classes=["mystangle-replaced"]))
@@ -100,8 +102,9 @@ def _around(caption: Caption, docname: str) -> list[nodes.Node]:
     ]
     found: list[nodes.Node] = []
     for lead, links in groups:
-        for link in links:
-            found.append(nodes.Text((" · " if found else "") + lead))
+        for number, link in enumerate(links):
+            before = ", " if number else (" · " if found else "") + lead
+            found.append(nodes.Text(before))
             found.append(_reference(docname, link, nodes.inline("", link.text)))
     return found
 
@@ -114,6 +117,7 @@ def _reference(docname: str, link: Link, shown: nodes.Element) -> addnodes.pendi
         reftype="piece",
         reftarget=f"{link.docname}#{link.anchor}",
         refdoc=docname,
+        reftitle=link.title,
         refexplicit=True,
         refwarn=True,
     )
