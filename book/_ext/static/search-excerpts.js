@@ -1,0 +1,229 @@
+// Show what a search found: what kind of thing, where, and a few words around the match.
+// Sphinx's own script finds; `searchtexts.js` has the texts, and no page is fetched.
+(() => {
+  "use strict";
+  const TEXTS = "searchtexts.js";
+  const BEFORE = 70; // characters of an excerpt before the match
+  const LENGTH = 240;
+  const MOST = 40; // results at once
+  const SHORT = 3; // letters; of shorter words, parts of words are no match
+  const ADVICE = [
+    "Words, in the text and in the code: finite gradient",
+    "A name of the program, whole or in part: topological_order, ShapeError",
+    "The name of a chunk: Make a leaf from a number",
+    'Words that stand side by side, in quotes: "every path"',
+  ];
+
+  const make = (tag, className, ...content) => {
+    const element = document.createElement(tag);
+    if (className) element.className = className;
+    element.append(...content);
+    return element;
+  };
+
+  // Load the texts once; without them the results have no excerpts.
+  const texts = () =>
+    (texts.loading ??= new Promise((done) => {
+      const script = make("script");
+      script.onload = script.onerror = done;
+      script.src = TEXTS;
+      document.body.append(script);
+    }));
+
+  const page = (name) => Search.texts?.[name] ?? [];
+
+  // What a result leads to: the part with its anchor and all parts below it.
+  const within = ({ docname, anchor }) => {
+    const all = page(docname);
+    if (!anchor) return all;
+    const first = all.findIndex(([id]) => `#${id}` === anchor);
+    if (first < 0) return [];
+    const depth = all[first][3];
+    const past = all.findIndex((part, i) => i > first && part[3] <= depth);
+    return all.slice(first, past < 0 ? all.length : past);
+  };
+
+  const escaped = (text) => text.replace(/[.*+\-?^${}()|[\]\\]/g, "\\$&");
+  const plain = (html) =>
+    new DOMParser().parseFromString(html, "text/html").body.textContent;
+
+  // The words of a query, as Sphinx understands them, or those in quotes together.
+  const parsed = (query) => {
+    const quoted = [...query.matchAll(/"([^"]+)"/g)].map((found) =>
+      found[1].trim().toLowerCase().replace(/\s+/g, " "),
+    );
+    const bare = query.replaceAll('"', " ").trim();
+    const terms = Search._parseQuery(bare);
+    const [, stems, , words, names] = terms;
+    const single = words.size ? [...words] : [...names];
+    const sought = (quoted.length ? quoted : single).filter(Boolean);
+    const forms = quoted.length ? sought : [...sought, ...stems];
+    forms.sort((a, b) => b.length - a.length);
+    const match = forms.length ? new RegExp(forms.map(escaped).join("|"), "giu") : null;
+    const whole = [...names].filter(
+      (name) =>
+        (name.length < SHORT || stopwords.includes(name)) &&
+        (names.size === 1 || words.has(name)),
+    );
+    return { bare, terms, quoted, sought, match, whole, unknown: !words.size };
+  };
+
+  const result = ([docname, title, anchor, descr]) => {
+    const hit = { docname, anchor, title: plain(title), kind: "", where: "" };
+    const [part] = within(hit);
+    const whole = page(docname)[0];
+    if (descr) {
+      hit.kind = plain(descr).split(", in ")[0];
+    } else if (part) {
+      [, hit.kind, hit.title] = part;
+    }
+    if (part && part === whole) hit.kind = "Page";
+    else hit.where = whole?.[2] ?? "";
+    return hit;
+  };
+
+  const fits = (hit, { quoted, whole }) => {
+    const said = [hit.title, ...within(hit).map((part) => `${part[2]} ${part[4]}`)];
+    const text = said.join(" ").toLowerCase();
+    const names = hit.title.toLowerCase().split(/[^\p{L}\p{N}_]+/u);
+    return (
+      hit.title.trim() &&
+      quoted.every((words) => text.includes(words)) &&
+      (hit.kind === "Page" || whole.every((word) => names.includes(word)))
+    );
+  };
+
+  const isWhole = (text, start, end) =>
+    !/[\p{L}\p{N}_]/u.test((text[start - 1] ?? " ") + (text[end] ?? " "));
+
+  // How well a part fits: a word of its own counts twice, a part of a word once.
+  const worth = (part, { sought }) => {
+    const text = `${part[2]} ${part[4]}`.toLowerCase();
+    const places = (word) => [...text.matchAll(new RegExp(escaped(word), "gu"))];
+    const points = (word) => {
+      const all = places(word).map((one) => isWhole(text, one.index, one.index + word.length));
+      return all.includes(true) ? 2 : all.length && 1;
+    };
+    return sought.reduce((sum, word) => sum + points(word), 0);
+  };
+
+  // Sphinx drops numbers and the commonest words: look for a query of these in the texts.
+  const scanned = (query) =>
+    Object.entries(Search.texts ?? {})
+      .filter(([, parts]) => parts.some((part) => worth(part, query) === 2 * query.sought.length))
+      .map(([docname, parts]) => [docname, parts[0][2], "", null]);
+
+  const found = (query) => {
+    const seen = new Set();
+    const wanted = query.bare.toLowerCase();
+    const exact = ({ title }) =>
+      title.toLowerCase() === wanted || title.toLowerCase().endsWith(`.${wanted}`);
+    const rows = Search._performSearch(...query.terms).reverse();
+    if (query.unknown) rows.push(...scanned(query));
+    const hits = rows.map(result);
+    const kept = hits.filter((hit) => {
+      const key = [hit.docname, hit.anchor, hit.title].join("\n");
+      return !seen.has(key) && seen.add(key) && fits(hit, query);
+    });
+    return [...kept.filter(exact), ...kept.filter((hit) => !exact(hit))];
+  };
+
+  // Of several parts, the first that fits best.
+  const best = (parts, query) => {
+    const points = parts.map((part) => worth(part, query));
+    return parts[points.indexOf(Math.max(...points))];
+  };
+
+  const marked = (text, match) => {
+    const nodes = [];
+    let past = 0;
+    for (const one of text.matchAll(match)) {
+      nodes.push(text.slice(past, one.index), make("mark", "", one[0]));
+      past = one.index + one[0].length;
+    }
+    return [...nodes, text.slice(past)];
+  };
+
+  // The match to show: one with most of the words behind it, best a word of its own.
+  const central = (text, match) => {
+    const all = [...text.matchAll(match)];
+    const near = ({ index }) =>
+      all.filter((one) => one.index >= index && one.index < index + LENGTH - 2 * BEFORE);
+    const points = all.map((one) => {
+      const words = new Set(near(one).map(([word]) => word.toLowerCase()));
+      return 2 * words.size + isWhole(text, one.index, one.index + one[0].length);
+    });
+    return all[points.indexOf(Math.max(...points))];
+  };
+
+  const excerpt = (text, match) => {
+    const one = match && central(text, match);
+    const near = Math.max(0, (one?.index ?? 0) - BEFORE);
+    const start = near && text.indexOf(" ", near) + 1;
+    let end = start + LENGTH;
+    end = end < text.length ? text.lastIndexOf(" ", end) : text.length;
+    const shown = text.slice(start, Math.max(end, start + 1));
+    const said = match ? marked(shown, match) : [shown];
+    return [start ? "… " : "", ...said, end < text.length ? " …" : ""];
+  };
+
+  const link = (docname, anchor, text) => {
+    const root = document.documentElement.dataset.content_root ?? "";
+    const element = make("a", "", text);
+    element.href = root + docname + DOCUMENTATION_OPTIONS.LINK_SUFFIX + anchor;
+    return element;
+  };
+
+  const item = (hit, query) => {
+    const line = make("div", "search-hit", link(hit.docname, hit.anchor, hit.title));
+    if (hit.kind) line.append(make("span", "search-kind", hit.kind));
+    const entry = make("li", "", line);
+    const parts = within(hit);
+    const part = parts.length ? best(parts, query) : null;
+    const where = [];
+    if (hit.where) where.push(link(hit.docname, "", hit.where));
+    if (part && part !== parts[0]) where.push(link(hit.docname, `#${part[0]}`, part[2]));
+    if (where.length) {
+      entry.append(make("div", "search-where", ...where.flatMap((a, i) => (i ? [" › ", a] : [a]))));
+    }
+    if (part?.[4]) entry.append(make("p", "context", ...excerpt(part[4], query.match)));
+    return entry;
+  };
+
+  const advise = (place) =>
+    place.append(
+      make("p", "", "What can be looked for:"),
+      make("ul", "search-advice", ...ADVICE.map((line) => make("li", "", line))),
+    );
+
+  const show = (hits, query) => {
+    const more = hits.splice(MOST);
+    Search.output.append(...hits.map((hit) => item(hit, query)));
+    if (!more.length) return;
+    const button = make("button", "search-more", `Show the other ${more.length}`);
+    button.type = "button";
+    button.onclick = () => {
+      const first = item(more[0], query);
+      Search.output.append(first, ...more.slice(1).map((hit) => item(hit, query)));
+      button.remove();
+      first.querySelector("a").focus();
+    };
+    Search.output.after(button);
+  };
+
+  Search.query = async (text) => {
+    await texts();
+    const query = parsed(text);
+    const hits = query.bare ? found(query) : [];
+    _finishSearch(hits.length);
+    const pages = new Set(hits.map((hit) => hit.docname)).size;
+    Search.status.textContent = hits.length
+      ? `${hits.length} found on ${pages} ${pages === 1 ? "page" : "pages"}`
+      : `Nothing found for “${query.bare}”.`;
+    show(hits, query);
+    if (!hits.length) advise(Search.output.parentElement);
+  };
+
+  const asked = new URLSearchParams(window.location.search).get("q");
+  if (!asked) advise(document.getElementById("search-results"));
+})();
