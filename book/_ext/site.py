@@ -12,13 +12,17 @@ from .foot import facts, footed
 from .weight import lighten
 
 STATIC = Path(__file__).parent / "static"
+# The theme's script looks for the first of these names, and marks no section that is
+# reached by a jump, from below, or near the page's end; `contents.js` marks them all.
+CONTENTS = ('id="pst-page-toc-nav"', 'id="page-contents"')
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the site's style sheet, its script and its repairs."""
+    """Register the site's style sheet, its scripts and its repairs."""
     app.connect("config-inited", add_static)
     app.add_css_file("site.css")
-    app.add_js_file("graph-steps.js", loading_method="defer")
+    for script in ("contents.js", "graph-steps.js"):
+        app.add_js_file(script, loading_method="defer")
     app.connect("build-finished", finish)
     return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -37,4 +41,4 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
         for file in out.rglob("*.html"):
             text = file.read_text("utf-8")
             page = PurePosixPath(file.relative_to(out).as_posix())
-            file.write_text(footed(text, page, said), "utf-8")
+            file.write_text(footed(text.replace(*CONTENTS), page, said), "utf-8")

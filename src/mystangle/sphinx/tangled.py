@@ -29,7 +29,8 @@ def body(state: State, states: States, links: Links, markup: Markup) -> str:
         f'<section class="mystangle-state">\n<h1>{heading}</h1>\n'
         f"<p>{_summary(state, markup)}</p>\n{steps}"
         f'<div class="highlight-python3 notranslate"><div class="highlight">'
-        f'<pre tabindex="0">{_rows(state, links, markup)}</pre></div></div>\n'
+        '<pre tabindex="0"><span class="mystangle-lines">'
+        f"{_rows(state, links, markup)}</span></pre></div></div>\n"
         "</section>\n"
     )
 

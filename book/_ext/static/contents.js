@@ -1,0 +1,58 @@
+// Mark the section that is read in the page's list of contents, and keep it in view.
+(() => {
+  "use strict";
+  const list = document.getElementById("page-contents");
+  const links = [...(list?.querySelectorAll("a[href^='#']") ?? [])];
+  const entries = links
+    .map((link) => [link, document.getElementById(decodeURIComponent(link.hash.slice(1)))])
+    .filter(([, section]) => section);
+  if (!entries.length) return;
+  const root = document.documentElement;
+  const place = (section) => section.getBoundingClientRect().top;
+  let marked = null;
+
+  // The section that crosses a line near the top; toward the page's end the line moves
+  // down, so that short last sections have their turn, unless one was asked for.
+  const current = () => {
+    const rest = root.scrollHeight - root.clientHeight - root.scrollTop;
+    const line = Math.max(0.3 * root.clientHeight, root.clientHeight - rest);
+    const asked = entries.find(([link]) => link.hash === location.hash);
+    const late = asked && rest < 0.7 * root.clientHeight;
+    if (late && place(asked[1]) >= 0 && place(asked[1]) < line) return asked[0];
+    return entries.findLast(([, section]) => place(section) < line)?.[0] ?? null;
+  };
+
+  const keepInView = (link) => {
+    const frame = list.closest(".bd-sidebar-secondary, dialog");
+    if (!frame) return;
+    const box = link.getBoundingClientRect();
+    const view = frame.getBoundingClientRect();
+    const room = Math.min(80, view.height / 4);
+    if (box.top < view.top + room || box.bottom > view.bottom - room) {
+      frame.scrollTop += (box.top + box.bottom - view.top - view.bottom) / 2;
+    }
+  };
+
+  const mark = () => {
+    const link = current();
+    if (link === marked) return;
+    marked?.removeAttribute("aria-current");
+    link?.setAttribute("aria-current", "true");
+    marked = link;
+    if (link) keepInView(link);
+  };
+
+  let waiting = false;
+  const later = () => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => {
+      waiting = false;
+      mark();
+    });
+  };
+  addEventListener("scroll", later, { passive: true });
+  addEventListener("resize", later);
+  addEventListener("hashchange", later);
+  later();
+})();
