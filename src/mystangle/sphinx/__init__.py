@@ -6,7 +6,8 @@ package as tangled through that chapter, and fails on any warning.
 
 On the site each chunk has a caption, its references open in place, and pages are
 added: each tangled file after each chapter that changed it, an index of chunks and one
-of identifiers.  Prose links to them by roles: {mystangle:chunk}`Name`,
+of identifiers.  A chunk also leads to what any page says, in Sphinx's domain for
+Python, of the names it defines.  Prose links by roles: {mystangle:chunk}`Name`,
 {mystangle:file}`package/module.py` (as it stands after the page's chapter),
 {mystangle:name}`package.module.name`, {mystangle:index}`chunks` and
 {mystangle:index}`identifiers`.
@@ -24,7 +25,7 @@ from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 
 from .. import __version__
-from . import generated, page, strict
+from . import generated, page, reference, strict
 from .domain import ChunkDomain
 from .parser import ChapterParser
 from .tangling import tangle
@@ -54,6 +55,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", tangle, priority=100)
     app.connect("env-get-outdated", _outdated)
     app.connect("env-updated", _all_if_any)
+    app.connect("doctree-resolved", reference.lead_to_entries)
     app.connect("html-collect-pages", generated.pages)
     app.connect("html-page-context", generated.add_to_page)
     app.connect("build-finished", _prune)
