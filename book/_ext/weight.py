@@ -29,7 +29,8 @@ ICON_SCRIPT = re.compile(
 # Proofs, exercises and solutions have one id each for all; a list of references says
 # it is one, its items do not.
 WRONG = re.compile(
-    r' id="(?:proof|exercise|solution)-content"| role="list"(?= class="citation-list")'
+    r' id="(?:proof|(?:proof|exercise|solution)-content)"'
+    r'| role="list"(?= class="citation-list")'
 )
 CLASSES = re.compile(r'\bclass="([^"]*)"')
 MATHS = re.compile(r"<math\b.*?</math>", re.S)
