@@ -14,11 +14,13 @@
   // The section that crosses a line near the top; toward the page's end the line moves
   // down, so that short last sections have their turn, unless one was asked for.
   const current = () => {
-    const rest = root.scrollHeight - root.clientHeight - root.scrollTop;
-    const line = Math.max(0.3 * root.clientHeight, root.clientHeight - rest);
-    const asked = entries.find(([link]) => link.hash === location.hash);
-    const late = asked && rest < 0.7 * root.clientHeight;
-    if (late && place(asked[1]) >= 0 && place(asked[1]) < line) return asked[0];
+    const height = root.clientHeight;
+    const whole = root.scrollHeight - height;
+    const end = Math.min(whole, 0.7 * height); // of the way, where the line moves
+    const rest = end ? Math.min(1, (whole - root.scrollTop) / end) : 1;
+    const line = height * (1 - 0.7 * rest);
+    const asked = rest < 1 && entries.find(([link]) => link.hash === location.hash);
+    if (asked && place(asked[1]) >= 0 && place(asked[1]) < line) return asked[0];
     return entries.findLast(([, section]) => place(section) < line)?.[0] ?? null;
   };
 
