@@ -186,7 +186,7 @@ def test_paper_has_no_buttons_and_wraps_code(page: Page) -> None:
 )
 def test_search_finds_an_identifier(page: Page, name: str, where: str) -> None:
     page.goto(f"search.html?q={name}")
-    hit = page.locator(f"#search-results li a[href$='{where}']")
+    hit = page.locator(f"#search-results li a[href$='{where}']").first
     expect(hit).to_be_visible(timeout=10_000)
     hit.click()
     expect(page.locator(f"[id='{where.partition('#')[2]}']")).to_be_visible()

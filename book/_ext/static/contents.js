@@ -1,6 +1,7 @@
 // Mark the section that is read in the page's list of contents, and keep it in view.
 (() => {
   "use strict";
+  const TOP = 100; // pixels: a little below where a link's target comes to rest
   const list = document.getElementById("page-contents");
   const links = [...(list?.querySelectorAll("a[href^='#']") ?? [])];
   const entries = links
@@ -16,9 +17,9 @@
   const current = () => {
     const height = root.clientHeight;
     const whole = root.scrollHeight - height;
-    const end = Math.min(whole, 0.7 * height); // of the way, where the line moves
+    const end = Math.min(whole, height); // of the way, where the line moves
     const rest = end ? Math.min(1, (whole - root.scrollTop) / end) : 1;
-    const line = height * (1 - 0.7 * rest);
+    const line = TOP * rest + height * (1 - rest);
     const asked = rest < 1 && entries.find(([link]) => link.hash === location.hash);
     if (asked && place(asked[1]) >= 0 && place(asked[1]) < line) return asked[0];
     return entries.findLast(([, section]) => place(section) < line)?.[0] ?? null;
