@@ -21,7 +21,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register the site's style sheet, its scripts and its repairs."""
     app.connect("config-inited", add_static)
     app.add_css_file("site.css")
-    for script in ("contents.js", "graph-steps.js"):
+    for script in ("contents.js", "graph-steps.js", "paper.js"):
         app.add_js_file(script, loading_method="defer")
     app.connect("build-finished", finish)
     return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -119,6 +120,15 @@ def test_the_list_of_contents_follows_the_reader_to_the_end(page: Page) -> None:
         assert marked(page) == section
 
 
+def test_the_list_of_a_phone_opens_at_the_reader_s_place(page: Page) -> None:
+    page.goto(LONG)
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    page.evaluate(FRAME)
+    page.locator(".secondary-toggle").click()
+    expect(page.locator("dialog[open] #page-contents")).to_be_visible()
+    assert marked(page) == page.locator("#page-contents a").last.get_attribute("href")
+
+
 def test_every_section_of_a_short_page_has_its_turn(page: Page) -> None:
     page.set_viewport_size(DESK)
     page.goto("book/errata.html")
@@ -191,6 +201,36 @@ def test_a_search_leaves_a_way_to_hide_what_it_found_only_if_it_did(
     page.goto("book/index.html?highlight=zzzz")
     expect(way).to_have_count(1)
     expect(way).to_be_hidden()
+
+
+def test_the_keyboard_s_place_is_always_seen(page: Page) -> None:
+    page.set_viewport_size(DESK)
+    page.goto(CHUNKS)
+    ring = """e => [e.className, e.checkVisibility({opacityProperty: true}),
+      getComputedStyle(e).outlineStyle + getComputedStyle(e).boxShadow]"""
+    page.emulate_media(reduced_motion="reduce")
+    names = set()
+    for _ in range(90):
+        page.keyboard.press("Tab")
+        name, visible, style = page.locator(":focus").evaluate(ring)
+        assert visible and style != "nonenone", name
+        names.add(name.split(" ")[0])
+    assert {"btn", "sidebar-toggle", "copybtn", "mathml-scroll"} <= names
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_paper_is_light(page: Page, theme: str) -> None:
+    page.goto(CHUNKS)
+    page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
+    page.evaluate(
+        """addEventListener("beforeprint", () => {
+          window.ink = getComputedStyle(document.querySelector("article p")).color;
+        })"""
+    )
+    page.pdf(page_ranges="1")
+    red, green, blue = re.findall(r"\d+", page.evaluate("ink"))[:3]
+    assert max(int(red), int(green), int(blue)) < 128  # dark ink
+    assert page.evaluate("document.documentElement.dataset.theme") == theme
 
 
 def test_who_wants_no_motion_gets_none(page: Page) -> None:

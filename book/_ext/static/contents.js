@@ -25,10 +25,10 @@
     return entries.findLast(([, section]) => place(section) < line)?.[0] ?? null;
   };
 
-  const keepInView = (link) => {
-    const frame = list.closest(".bd-sidebar-secondary, dialog");
-    if (!frame) return;
-    const box = link.getBoundingClientRect();
+  const keepInView = () => {
+    const frame = list.closest(".bd-sidebar-secondary");
+    if (!frame || !marked) return;
+    const box = marked.getBoundingClientRect();
     const view = frame.getBoundingClientRect();
     const room = Math.min(80, view.height / 4);
     if (box.top < view.top + room || box.bottom > view.bottom - room) {
@@ -42,7 +42,7 @@
     marked?.removeAttribute("aria-current");
     link?.setAttribute("aria-current", "true");
     marked = link;
-    if (link) keepInView(link);
+    keepInView();
   };
 
   let waiting = false;
@@ -57,5 +57,8 @@
   addEventListener("scroll", later, { passive: true });
   addEventListener("resize", later);
   addEventListener("hashchange", later);
+  // On a phone the list is opened when it is wanted.
+  const opener = document.querySelector(".secondary-toggle");
+  opener?.addEventListener("click", () => requestAnimationFrame(keepInView));
   later();
 })();
