@@ -45,6 +45,13 @@ CLASS = re.compile(r"\.((?:[\w-]|\\.)+)")
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 COMMA = re.compile(r",(?![^(\[]*[)\]])")
 TOKEN = re.compile(r"""[{};]|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\\.|url\([^)"']*\)""")
+# Unicode says of each slanted letter, and of the slanted signs, which one it slants.
+ALPHABETS = (0x210E, *range(0x1D434, 0x1D468), *range(0x1D6A4, 0x1D71C))
+SLANTED = {
+    chr(int(made.split()[1], 16)): chr(code)
+    for code in ALPHABETS
+    if (made := unicodedata.decomposition(chr(code)))
+}
 
 
 def lighten(out: Path) -> None:
@@ -153,12 +160,7 @@ def characters(pages: Iterable[str]) -> str:
 
 def slanted(character: str) -> str:
     """Return the letter that a browser shows where a formula has this one alone."""
-    name = unicodedata.name(character, "").partition(" LETTER ")
-    alphabet = name[0].removeprefix("LATIN ").removeprefix("GREEK ")
-    try:
-        return unicodedata.lookup(f"MATHEMATICAL ITALIC {alphabet} {name[2]}")
-    except KeyError:
-        return "\N{PLANCK CONSTANT}" if character == "h" else character
+    return SLANTED.get(character, character)
 
 
 @cache
