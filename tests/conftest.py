@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from support import ROOT
+from support import ROOT, build
 
 from mystangle import Book, Settings
 
@@ -39,11 +37,8 @@ def book() -> Book:
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The real book, built by the plain command in a copy; tests share a worker.
-
-    Mark the tests that use it with `pytest.mark.xdist_group("site")`.
-    """
+def book_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of all that the site is built from; tests that build in it share it."""
     copy = tmp_path_factory.mktemp("site") / "book"
     parts = (
         "_config.yml",
@@ -60,13 +55,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copytree(source, copy / part)
         else:
             shutil.copy(source, copy / part)
-    done = subprocess.run(
-        [Path(sys.executable).with_name("jupyter-book"), "build", "."],
-        cwd=copy,
-        capture_output=True,
-        encoding="utf-8",
-        env={**os.environ, "PYTHONUTF8": "1"},
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return copy / "_build" / "html"
+    return copy
+
+
+@pytest.fixture(scope="session")
+def site(book_copy: Path) -> Path:
+    """The real book, built by the plain command in a copy; tests share a worker.
+
+    Mark the tests that use it with `pytest.mark.xdist_group("site")`.
+    """
+    build(book_copy)
+    return book_copy / "_build" / "html"

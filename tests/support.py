@@ -1,4 +1,4 @@
-"""What several test files share: where the repository is, and how to run Python."""
+"""What several test files share: where the repository is, how to run and to build."""
 
 from __future__ import annotations
 
@@ -22,3 +22,16 @@ def run(*call: str | Path, **variables: str) -> subprocess.CompletedProcess[str]
         encoding="utf-8",
         check=False,
     )
+
+
+def build(folder: Path, *options: str) -> None:
+    """Build the book in `folder` by the plain command and these options."""
+    done = subprocess.run(
+        [Path(sys.executable).with_name("jupyter-book"), "build", ".", *options],
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONUTF8": "1"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -205,10 +205,10 @@ def plain(element: Element, depth: int, rows: list[Row]) -> str:
 def bracketed(child: Element, around: Element, text: str) -> str:
     """Return the text of an element, kept apart from what follows it in a formula."""
     if around.tag in SIGNS:
-        return f"({text})" if child.tag == "mrow" and len(child.children) > 1 else text
-    return (
-        f"{text} " if child.tag in SIGNS and child is not around.children[-1] else text
-    )
+        inside = {each.tag for each in child.children if isinstance(each, Element)}
+        return f"({text})" if child.tag == "mrow" and "mo" in inside else text
+    apart = around.tag == "mrow" and child is not around.children[-1]
+    return f"{text} " if apart and child.tag in SIGNS else text
 
 
 def folded(text: str) -> str:

@@ -96,22 +96,25 @@
   const isWhole = (text, start, end) =>
     !/[\p{L}\p{N}_]/u.test((text[start - 1] ?? " ") + (text[end] ?? " "));
 
-  // How well a part fits: a word of its own counts twice, a part of a word once.
-  const worth = (part, { sought }) => {
-    const text = `${part[2]} ${part[4]}`.toLowerCase();
-    const places = (word) => [...text.matchAll(new RegExp(escaped(word), "gu"))];
-    const points = (word) => {
-      const all = places(word).map((one) => isWhole(text, one.index, one.index + word.length));
-      return all.includes(true) ? 2 : all.length && 1;
+  // How much of a query a text has: a whole word counts twice, a part of one once.
+  const points = (text, { sought }) => {
+    const lower = text.toLowerCase();
+    const point = (word) => {
+      const all = [...lower.matchAll(new RegExp(escaped(word), "gu"))];
+      const whole = ({ index }) => isWhole(lower, index, index + word.length);
+      return all.some(whole) ? 2 : all.length && 1;
     };
-    return sought.reduce((sum, word) => sum + points(word), 0);
+    return sought.reduce((sum, word) => sum + point(word), 0);
   };
 
   // Sphinx drops numbers and the commonest words: look for a query of these in the texts.
-  const scanned = (query) =>
-    Object.entries(Search.texts ?? {})
-      .filter(([, parts]) => parts.some((part) => worth(part, query) === 2 * query.sought.length))
+  const scanned = (query) => {
+    const all = 2 * query.sought.length;
+    const has = (part) => points(`${part[2]} ${part[4]}`, query) === all;
+    return Object.entries(Search.texts ?? {})
+      .filter(([, parts]) => parts.some(has))
       .map(([docname, parts]) => [docname, parts[0][2], "", null]);
+  };
 
   const found = (query) => {
     const seen = new Set();
@@ -128,13 +131,14 @@
     return [...kept.filter(exact), ...kept.filter((hit) => !exact(hit))];
   };
 
-  // Of several parts, the first that fits best.
+  // Of several parts, the first that fits best, with its text before its title.
   const best = (parts, query) => {
-    const points = parts.map((part) => worth(part, query));
-    return parts[points.indexOf(Math.max(...points))];
+    const worth = parts.map((part) => 2 * points(part[4], query) + points(part[2], query));
+    return parts[worth.indexOf(Math.max(...worth))];
   };
 
   const marked = (text, match) => {
+    if (!match) return [text];
     const nodes = [];
     let past = 0;
     for (const one of text.matchAll(match)) {
@@ -163,13 +167,12 @@
     let end = start + LENGTH;
     end = end < text.length ? text.lastIndexOf(" ", end) : text.length;
     const shown = text.slice(start, Math.max(end, start + 1));
-    const said = match ? marked(shown, match) : [shown];
-    return [start ? "… " : "", ...said, end < text.length ? " …" : ""];
+    return [start ? "… " : "", ...marked(shown, match), end < text.length ? " …" : ""];
   };
 
-  const link = (docname, anchor, text) => {
+  const link = (docname, anchor, ...text) => {
     const root = document.documentElement.dataset.content_root ?? "";
-    const element = make("a", "", text);
+    const element = make("a", "", ...text);
     element.href = root + docname + DOCUMENTATION_OPTIONS.LINK_SUFFIX + anchor;
     return element;
   };
@@ -182,7 +185,9 @@
     const part = parts.length ? best(parts, query) : null;
     const where = [];
     if (hit.where) where.push(link(hit.docname, "", hit.where));
-    if (part && part !== parts[0]) where.push(link(hit.docname, `#${part[0]}`, part[2]));
+    if (part && part !== parts[0]) {
+      where.push(link(hit.docname, `#${part[0]}`, ...marked(part[2], query.match)));
+    }
     if (where.length) {
       entry.append(make("div", "search-where", ...where.flatMap((a, i) => (i ? [" › ", a] : [a]))));
     }

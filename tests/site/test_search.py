@@ -1,0 +1,205 @@
+"""What a reader gets from the search page, from a server and from a folder."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import pytest
+from looking import AXE, DARK, DESK, PHONE, axe
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from mystangle import Book
+
+pytestmark = [pytest.mark.xdist_group("site"), pytest.mark.slow]
+
+MOST = 700_000  # bytes of the texts of seven stages
+LIGHTEST = 700_000  # bytes of the page itself, without index and texts
+DATA = ("searchindex.js", "searchtexts.js")
+
+
+@pytest.fixture(params=["from a server", "from a folder"])
+def base(request: pytest.FixtureRequest, site: Path, served: str) -> str:
+    """The address of the site: as a host serves it, and as it lies on the disk."""
+    return served if request.param == "from a server" else f"{site.as_uri()}/"
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page that nothing may go wrong on, and that fetches no other page."""
+    context = browser.new_context(viewport=DESK)
+    page = context.new_page()
+    wrong: list[str] = []
+    asked: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("requestfailed", lambda request: wrong.append(request.url))
+    page.on("console", lambda said: wrong.append(said.text) if bad(said.type) else None)
+    page.on("request", lambda request: asked.append(request.url))
+    yield page
+    context.close()
+    pages = [url for url in asked if urlsplit(url).path.endswith((".html", "/"))]
+    assert [url for url in pages if not url.endswith(".html") and "?" not in url] == []
+    assert wrong == []
+    assert {Path(urlsplit(url).path).name for url in pages} == {"search.html"}
+
+
+def bad(kind: str) -> bool:
+    return kind in ("error", "warning")
+
+
+def look_for(page: Page, base: str, query: str) -> Locator:
+    """Search for `query`, and return what was found once all is shown."""
+    page.goto(f"{base}search.html?q={quote(query)}")
+    expect(page.locator(".search-summary")).to_have_text(re.compile("found"))
+    return page.locator("#search-results ul.search > li")
+
+
+def hit(hits: Locator, target: str) -> Locator:
+    """Return the result whose title leads to `target`."""
+    return hits.filter(has=hits.page.locator(f".search-hit a[href$='{target}']"))
+
+
+@pytest.mark.parametrize("query", ["gradient", "surrogate", "overflow"])
+def test_an_excerpt_shows_the_word_where_it_stands(
+    page: Page, base: str, query: str
+) -> None:
+    hits = look_for(page, base, query)
+    expect(hits.first).to_be_visible()
+    pages = hits.filter(has=page.locator(".search-kind", has_text="Page"))
+    assert pages.count() > 1
+    for found in pages.all():
+        marks = found.locator("mark").all_text_contents()
+        assert query in {mark.lower() for mark in marks}, found.inner_text()
+        assert len(found.locator(".context").inner_text()) < 300
+
+
+def test_an_excerpt_leads_to_its_section(page: Page, base: str, site: Path) -> None:
+    """The page is the title's link; the section's own comes with the excerpt."""
+    hits = look_for(page, base, "surrogate")
+    links = hits.locator(".search-where a[href*='#']")
+    href = str(links.first.get_attribute("href"))
+    name, _, anchor = href.removeprefix("./").partition("#")
+    assert f'id="{anchor}"' in (site / name).read_text("utf-8")
+
+
+def test_a_chunk_is_found_by_its_name(page: Page, base: str, book: Book) -> None:
+    piece = next(each for each in book.pieces if each.name.startswith("Make a leaf"))
+    hits = look_for(page, base, piece.name)
+    expect(hits.first.locator(".search-hit")).to_contain_text(piece.name)
+    first = piece.body[0].split("(")[0]
+    expect(hits.first.locator(".context")).to_contain_text(first)
+    link = hits.first.locator(".search-hit a")
+    target = str(link.get_attribute("href"))
+    assert target.startswith(f"./{piece.chapter.docname}.html#")
+
+
+@pytest.mark.parametrize(
+    ("query", "target"),
+    [
+        ("topological_order", "#chunk--list-every-node-after-its-operands"),
+        ("topological_order", "api.html#whitebox_gpt.value.topological_order"),
+        (
+            "cross_entropy_with_logits",
+            "#whitebox_gpt.softmax.cross_entropy_with_logits",
+        ),
+        ("BOX_WIDTH", "#chunk--whitebox-gpt-draw-py"),
+    ],
+)
+def test_a_name_is_found_and_its_code_is_shown(
+    page: Page, base: str, query: str, target: str
+) -> None:
+    found = hit(look_for(page, base, query), target)
+    expect(found).to_have_count(1)
+    expect(found.locator(".context mark").first).to_have_text(query)
+
+
+def test_words_in_quotes_stand_side_by_side(page: Page, base: str) -> None:
+    apart = look_for(page, base, "every path").count()
+    hits = look_for(page, base, '"every path"')
+    assert 0 < hits.count() < apart
+    for excerpt in hits.locator(".context", has=page.locator("mark")).all():
+        assert "every path" in excerpt.locator("mark").first.inner_text().lower()
+
+
+def test_a_letter_finds_names_of_one_letter_only(page: Page, base: str) -> None:
+    titles = look_for(page, base, "x").locator(".search-hit").all()
+    chunks = [each for each in titles if "Page" not in each.inner_text()]
+    assert all(re.search(r"\bx\b", each.inner_text()) for each in chunks)
+
+
+def test_a_number_is_found_though_the_index_has_none(page: Page, base: str) -> None:
+    hits = look_for(page, base, "76")
+    expect(hits.first.locator(".context mark").first).to_have_text("76")
+
+
+@pytest.mark.parametrize("query", ["xyzzy", "<script>alert(1)</script> xyzzy", " "])
+def test_who_finds_nothing_is_told_what_to_try(
+    page: Page, base: str, query: str
+) -> None:
+    assert look_for(page, base, query).count() == 0
+    expect(page.locator(".search-advice li").first).to_be_visible()
+    said = page.locator(".search-summary").inner_text()
+    assert said == f"Nothing found for “{query.strip()}”."
+
+
+def test_markup_in_a_query_stays_text(page: Page, base: str) -> None:
+    look_for(page, base, "<img src=x onerror=alert(1)> gradient")
+    expect(page.locator("#search-results img")).to_have_count(0)
+
+
+def test_without_a_query_there_is_advice_and_no_data(page: Page, base: str) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{base}search.html")
+    expect(page.locator(".search-advice li").first).to_be_visible()
+    assert [url for url in asked if DATA[1] in url] == []
+
+
+def test_many_results_come_in_two_parts(page: Page, base: str) -> None:
+    hits = look_for(page, base, "value")
+    shown = hits.count()
+    button = page.get_by_role("button", name="Show the other")
+    more = int(button.inner_text().split()[-1])
+    button.click()
+    expect(hits).to_have_count(shown + more)
+    expect(hits.nth(shown).locator("a").first).to_be_focused()
+    expect(button).to_have_count(0)
+
+
+def test_results_are_fit_for_everyone(page: Page, served: str) -> None:
+    look_for(page, served, "gradient")
+    page.add_script_tag(content=AXE)
+    found = axe(page, "light", {})
+    page.set_viewport_size(PHONE)
+    found += axe(page, "phone", {})
+    page.evaluate(DARK)
+    found += axe(page, "dark", {})
+    assert found == []
+    wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(wide) == 0
+
+
+def test_the_search_page_is_light(page: Page, served: str, site: Path) -> None:
+    sizes: dict[str, int] = {}
+    page.on("response", lambda answer: sizes.update({answer.url: len(answer.body())}))
+    look_for(page, served, "gradient")
+    page.wait_for_load_state("networkidle")
+    own = sum(size for url, size in sizes.items() if not url.endswith(DATA))
+    data = {name: (site / name).stat().st_size for name in DATA}
+    print(f"{own / 1000:.0f} kB and {data}")  # pytest -rP shows it
+    assert own < LIGHTEST
+    assert data["searchtexts.js"] < MOST
+
+
+def test_every_anchor_of_the_texts_is_on_its_page(site: Path) -> None:
+    text = (site / "searchtexts.js").read_text("utf-8")
+    pages = json.loads(text.removeprefix("Search.texts = ").removesuffix(";\n"))
+    assert "book/stage_01_value_graph" in pages
+    for name, parts in pages.items():
+        html = (site / f"{name}.html").read_text("utf-8")
+        missing = [part[0] for part in parts if f'id="{part[0]}"' not in html]
+        assert missing == [], name
+        assert not re.search(r"\\\(|\$[a-z\\]|</?[a-z]+>", parts[0][4]), name
