@@ -1,58 +1,106 @@
-"""One table of all that is refused, gathered from the chapters' own tables.
+"""All that is refused: the chapters' tables of failures, gathered on one page.
 
-A chapter's table counts if its column heads are those of `HEADS`.  The directive
-`{contracts}` puts all their rows, each with a link to its chapter, into one table.
+A table counts if its column heads are those of `HEADS`.  The line `{contracts}` of a
+page becomes a section for each chapter that has one, with the rows of its tables.
+Each row has an id, and each cell knows the head of its column: on a phone, where a
+row stands as a list, the style sheet shows it.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from html import escape
 from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective, new_document
+from sphinx.writers.html5 import HTML5Translator
+
+from mystangle.sphinx.links import title_of
+from mystangle.sphinx.weaving import Weaving
+
+from .names import link_names
+from .written import Written
 
 HEADS = ("failure", "where it is stopped", "what a later discovery costs")
+TABLE = re.compile(rf"^\| *{' *[|] *'.join(HEADS)} *\|$", re.M)
+Rows = list[nodes.row]
 
 
-class contracts(nodes.General, nodes.Element):
-    """The place of the table; filled when every chapter has been read."""
+class failures(nodes.General, nodes.Element):
+    """The place of all rows of the page `docname`."""
 
 
-class Contracts(SphinxDirective):
-    """`{contracts}`: the table of every failure that the book stops."""
+class cell(nodes.entry):
+    """A cell that knows the head of its column."""
+
+
+class Failures(SphinxDirective):
+    """`{failures} DOCNAME`: the rows of a page's tables of failures."""
+
+    required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        return [contracts()]
+        return [failures(docname=self.arguments[0])]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the directive and what gathers its rows."""
-    app.add_node(contracts)
-    app.add_directive("contracts", Contracts)
+    """Register the directive and what gathers the rows."""
+    app.add_node(failures)
+    app.add_node(cell, html=(visit_cell, HTML5Translator.depart_entry))
+    app.add_directive("failures", Failures)
+    Written("contracts", sections).connect(app)
     app.connect("doctree-read", gather)
     app.connect("env-purge-doc", forget)
     app.connect("env-merge-info", merge)
-    app.connect("doctree-resolved", fill)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    app.connect("doctree-resolved", fill, priority=400)  # links of rows come later
+    return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
-def found(env: BuildEnvironment) -> dict[str, list[nodes.row]]:
+def sections(weaving: Weaving, _: str) -> str:
+    """Return a section for each chapter that has a table of failures."""
+    return "\n\n".join(
+        f"## {{mystangle:piece}}`{title_of(chapter)} <{docname}#{table_id(1)}>`\n\n"
+        f"```{{failures}} {docname}\n```"
+        for docname, chapter in weaving.chapters.items()
+        if TABLE.search(chapter.text)
+    )
+
+
+def table_id(number: int) -> str:
+    """Return the id of a page's table; no heading's can be equal: it has no `--`."""
+    return f"failures--{number}"
+
+
+def found(env: BuildEnvironment) -> dict[str, Rows]:
     """Return the rows found so far, by the page that has them."""
-    return env.__dict__.setdefault("contract_rows", {})
+    rows: dict[str, Rows] = env.__dict__.setdefault("contract_rows", {})
+    return rows
 
 
 def gather(app: Sphinx, doctree: nodes.document) -> None:
-    """Keep the rows of a page's tables of failures."""
-    rows = [
-        row.deepcopy()
-        for table in doctree.findall(nodes.table)
-        if heads(table) == HEADS
-        for row in next(iter(table.findall(nodes.tbody))).children
-    ]
+    """Give a page's tables of failures their ids and labels, and keep their rows."""
+    rows: Rows = []
+    tables = [each for each in doctree.findall(nodes.table) if heads(each) == HEADS]
+    for number, table in enumerate(tables, 1):
+        table["ids"].append(table_id(number))
+        table["classes"].append("contracts")
+        for row in body(table):
+            cells = [labelled(*each) for each in zip(HEADS, row, strict=True)]
+            row.clear()
+            row += cells
+            rows.append(row)
+            row["ids"].append(f"failure--{len(rows)}")
     if rows:
-        found(app.env)[app.env.docname] = rows
+        found(app.env)[app.env.docname] = [row.deepcopy() for row in rows]
+
+
+def labelled(head: str, entry: nodes.entry) -> cell:
+    """Return a cell that knows the head of its column."""
+    return cell("", *entry.children, **entry.attributes, head=head)
 
 
 def heads(table: nodes.table) -> tuple[str, ...]:
@@ -62,6 +110,12 @@ def heads(table: nodes.table) -> tuple[str, ...]:
         for head in table.findall(nodes.thead)
         for entry in head.findall(nodes.entry)
     )
+
+
+def body(table: nodes.table) -> Iterator[nodes.row]:
+    """Yield the rows of a table, without its head."""
+    for part in table.findall(nodes.tbody):
+        yield from part.findall(nodes.row)
 
 
 def forget(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
@@ -77,44 +131,36 @@ def merge(
 
 
 def fill(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Put the table where the directive stands, its rows in the order of the book."""
-    for place in list(doctree.findall(contracts)):
-        pages = found(app.env)
-        order = [page for page in reading_order(app.env) if page in pages]
-        rows = [linked(app, docname, p, row) for p in order for row in pages[p]]
+    """Put the rows of a page where a directive asks for them; link names in tables."""
+    for place in list(doctree.findall(failures)):
+        rows = found(app.env).get(place["docname"], [])
         sheet = new_document(docname)
-        sheet += table_of(("chapter", *HEADS), rows)
+        sheet += table_of([copied(row) for row in rows])
         app.env.resolve_references(sheet, docname, app.builder)
         place.replace_self(sheet.children)
+    link_names(app, doctree, docname)
 
 
-def reading_order(env: BuildEnvironment) -> list[str]:
-    """Return every page in the order of the table of contents."""
-    order: list[str] = []
-    waiting = [env.config.root_doc]
-    while waiting:
-        page = waiting.pop(0)
-        if page not in order:
-            order.append(page)
-            waiting[:0] = env.toctree_includes.get(page, [])
-    return order
+def copied(row: nodes.row) -> nodes.row:
+    """Return a row for another page: its id stays where it is."""
+    copy = row.deepcopy()
+    copy["ids"] = []
+    return copy
 
 
-def linked(app: Sphinx, docname: str, page: str, row: nodes.row) -> nodes.row:
-    """Return a copy of a row that begins with a link to its page."""
-    title = app.env.titles[page].astext()
-    uri = app.builder.get_relative_uri(docname, page)
-    link = nodes.reference("", title, refuri=uri, internal=True)
-    return nodes.row(
-        "", nodes.entry("", nodes.paragraph("", "", link)), *row.deepcopy()
-    )
-
-
-def table_of(titles: tuple[str, ...], rows: list[nodes.row]) -> nodes.table:
-    """Return a table with these column heads and rows."""
-    head = [nodes.entry("", nodes.paragraph("", title)) for title in titles]
-    group = nodes.tgroup("", cols=len(titles))
-    group += [nodes.colspec(colwidth=1) for _ in titles]
+def table_of(rows: Rows) -> nodes.table:
+    """Return a table of failures."""
+    head = [nodes.entry("", nodes.paragraph("", title)) for title in HEADS]
+    group = nodes.tgroup("", cols=len(HEADS))
+    group += [nodes.colspec(colwidth=1) for _ in HEADS]
     group += nodes.thead("", nodes.row("", *head))
     group += nodes.tbody("", *rows)
     return nodes.table("", group, classes=["contracts"])
+
+
+def visit_cell(self: HTML5Translator, node: cell) -> None:
+    """Open a cell, with the head of its column."""
+    start = len(self.body)
+    self.visit_entry(node)
+    label = f'<td data-label="{escape(node["head"])}"'
+    self.body[start:] = ["".join(self.body[start:]).replace("<td", label, 1)]
