@@ -49,7 +49,7 @@ def write(app: Sphinx, docname: str, source: list[str]) -> None:
     """Put the reference where a page asks for it."""
     wanted = PLACE.search(source[0])
     if wanted:
-        text = Reference(WEAVINGS[app], wanted[1]).text()
+        text = reference(app, wanted[1]).text()
         written(app.env)[docname] = wanted[1], text
         source[0] = PLACE.sub(lambda _: text, source[0])
 
@@ -59,9 +59,15 @@ def outdated(app: Sphinx, env: BuildEnvironment, *changed: set[str]) -> list[str
     return [
         docname
         for docname, (package, text) in written(env).items()
-        if docname in env.found_docs
-        and text != Reference(WEAVINGS[app], package).text()
+        if docname in env.found_docs and text != reference(app, package).text()
     ]
+
+
+def reference(app: Sphinx, package: str) -> Reference:
+    """Return the reference of a package as the book and its bibliography are now."""
+    cited: Any = app.env.domains.get("cite")
+    sources = cited.bibdata.data.entries if cited else ()
+    return Reference(WEAVINGS[app], package, frozenset(sources))
 
 
 def written(env: BuildEnvironment) -> dict[str, tuple[str, str]]:
@@ -74,7 +80,7 @@ def point(app: Sphinx, doctree: nodes.document) -> None:
     """Have the types in signatures lead to their entries, whatever their module."""
     if app.env.docname in written(app.env):
         package = written(app.env)[app.env.docname][0]
-        known = Reference(WEAVINGS[app], package)
+        known = reference(app, package)
         for link in doctree.findall(pending_xref):
             if link["refdomain"] == "py":
                 here = link.get("py:module") or ""

@@ -7,7 +7,7 @@ it and to its line in the tangled file; nothing is listed by hand.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import PurePosixPath
 
 from mystangle.expand import TangledFile
@@ -22,10 +22,15 @@ GROUPS = ("Classes", "Functions", "Errors", "Constants")
 
 
 class Reference:
-    """All modules of a package, and where the book makes each of their lines."""
+    """All modules of a package, and where the book makes each of their lines.
 
-    def __init__(self, weaving: Weaving, package: str) -> None:
-        self.weaving, self.package = weaving, package
+    `sources` are the keys of the bibliography: a first author and a year.
+    """
+
+    def __init__(
+        self, weaving: Weaving, package: str, sources: Collection[str] = ()
+    ) -> None:
+        self.weaving, self.package, self.sources = weaving, package, sources
         files = weaving.book.snapshot().files
         begun = dict.fromkeys(p.name for p in weaving.book.pieces if p.is_file)
         self.modules: dict[Module, TangledFile] = {
@@ -169,7 +174,11 @@ class Reference:
             known = docname in self.weaving.chapters
             return f"{{chapter}}`{docname}`" if known else ""
 
-        return Writer(named, is_class, chapter)
+        def source(author: str, year: str) -> str:
+            key = f"{author.lower()}{year}"
+            return f"{{cite:t}}`{key}`" if key in self.sources else ""
+
+        return Writer(named, is_class, chapter, source)
 
 
 def module_name(path: str) -> str:

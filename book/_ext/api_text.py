@@ -17,9 +17,16 @@ from textwrap import dedent
 FIELD = re.compile(r"^([A-Z]\w+): +(.*)$")
 ITEM = re.compile(r"^(\S+) {2,}(.+)$")
 SENTENCE = re.compile(r"(?<=[.!?])\s")
-CODE = re.compile(r"(`[^`]*`)")
-# A chapter, a word that may be a name, and what Markdown would take for its own.
-TOKEN = re.compile(r"\bbook/(\w+)\.md\b|([A-Za-z]\w*(?:\.\w+)*)|([\\*_<>\[\]$|~])")
+# Code, and text that is a value of the language.
+CODE = re.compile(r"""(`[^`]*`|"\w+")""")
+# A chapter, a source by authors and year, a word that may be a name, and what Markdown
+# would take for its own.
+TOKEN = re.compile(
+    r"\bbook/(?P<page>\w+)\.md\b"
+    r"|\b(?P<author>[A-Z]\w+)(?:(?:,| and) \w+)* \((?P<year>\d{4})\)"
+    r"|(?P<word>[A-Za-z]\w*(?:\.\w+)*)"
+    r"|(?P<sign>[\\*_<>\[\]$|~])"
+)
 MIXED = re.compile(r"[A-Z]\w*[a-z]\w*[A-Z]|_")  # no word of English looks so
 POINTED = re.compile(r"\b(?:as for|those of|that of) $")
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -81,12 +88,14 @@ class Writer:
     """Makes Markdown of plain text.
 
     `named` gives the full name that a word stands for, if it does; `is_class` tells
-    of what kind it is; `chapter` links to a chapter by the name of its file.
+    of what kind it is; `chapter` links to a chapter by the name of its file, `source`
+    to a source by its first author and year.
     """
 
     named: Callable[[str], str]
     is_class: Callable[[str], bool]
     chapter: Callable[[str], str]
+    source: Callable[[str, str], str]
 
     def marked(self, text: str) -> str:
         """Return text as Markdown that shows it, names and chapters as links."""
@@ -103,15 +112,17 @@ class Writer:
 
     def _parts(self, text: str) -> Iterator[str]:
         for part in CODE.split(text):
-            if part.startswith("`"):
+            if CODE.fullmatch(part):
                 yield self.name(part.strip("`"))
             else:
                 yield TOKEN.sub(self._token, part)
 
     def _token(self, found: re.Match[str]) -> str:
-        page, word, sign = found.groups()
+        page, author, year, word, sign = found.groups()
         if page:
             return self.chapter(page) or escaped(found[0])
+        if author:
+            return self.source(author, year) or escaped(found[0])
         if sign:
             return f"\\{sign}"
         return self.name(word) if self._is_name(found) else escaped(word)

@@ -170,6 +170,14 @@ def test_errors_in_text_and_types_in_signatures_are_links(
         assert unlinked(entry.select(".sig-param, .sig-return"), types) == set(), full
 
 
+def test_each_source_leads_to_its_reference(entries: dict[str, Tag]) -> None:
+    found = [row for row in (field(e, "Source") for e in entries.values()) if row]
+    assert any("references.html" in str(row) for row in found)
+    for row in found:
+        assert row.select("a")
+        assert unlinked([row], {*re.findall(r"\d{4}", row.text)}) == set()
+
+
 def test_each_base_of_an_error_is_told(entries: dict[str, Tag]) -> None:
     for name in whitebox_gpt.__all__:
         if name.endswith("Error"):
