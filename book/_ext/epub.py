@@ -37,7 +37,10 @@ SPACES = {
     "svg": "http://www.w3.org/2000/svg",
 }
 # MathML Core allows these where the MathML 3 of EPUB does not.
-STYLED = re.compile(r'(<m(?!ath\b|style\b)\w+\b[^>]*?) (?:display|script)\w+="[^"]*"')
+FRACTION = re.compile(r'<mfrac( display\w+="\w+")>((?:(?!</?mfrac).)*</mfrac>)', re.S)
+STYLED = re.compile(
+    r'(<m(?!ath\b|style\b)\w+\b[^>]*?) (?:script|(?<!<mtable )display)\w+="[^"]*"'
+)
 SUMMARY = re.compile(r"<summary\b.*?</summary>", re.S)
 OPENED = re.compile(r'<p class="expanded[^>]*>.*?</p>', re.S)
 PARAGRAPH = re.compile(r"(</?)p\b")
@@ -131,6 +134,7 @@ def mended(name: str, text: str, files: dict[str, bytes], home: str) -> str:
     text = SITE.sub(led, text)
     text = STEP.sub("", SCRIPT.sub("", STYLE.sub(packed, WRONG.sub("", text))))
     text = ENTITY.sub(lambda found: escape(unescape(found[0])), text)
+    text = FRACTION.sub(r"<mstyle\1><mfrac>\2</mstyle>", text)
     text = GROUP.sub(r'\1"document"', STYLED.sub(r"\1", STYLED.sub(r"\1", text)))
     text = SUMMARY.sub(
         lambda found: PARAGRAPH.sub(r"\1span", OPENED.sub("", found[0])), text

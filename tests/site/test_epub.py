@@ -146,6 +146,14 @@ def test_a_chapter_has_its_formulas_pictures_and_solutions(
     assert sum("mystangle-chunk" in names for names in classes) > 10
 
 
+def test_formulas_of_many_lines_are_as_large_as_others(
+    sheets: dict[str, ElementTree.Element],
+) -> None:
+    aligned = [each for s in sheets.values() for each in s.iter(f"{MATHML}mtable")]
+    assert aligned
+    assert {each.get("displaystyle") for each in aligned} == {"true"}
+
+
 def test_every_style_and_picture_of_it_is_used(
     files: dict[str, bytes], sheets: dict[str, ElementTree.Element]
 ) -> None:
