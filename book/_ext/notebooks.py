@@ -1,7 +1,8 @@
 """Every chapter as a notebook that runs wherever the package is installed.
 
 A chunk is shown, not run: the package has it already.  All other cells are as on the
-page; one that is meant to fail says so in the way that Jupyter knows.
+page; one that is meant to fail says so in the way that Jupyter knows.  The text is
+plain Markdown.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from myst_parser.config.main import MdParserConfig
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from sphinx.application import Sphinx
+
+from .readable import Facts, readable
 
 CHUNK = re.compile(r"# ?\| ?(file|id|append|replace):")
 HELPERS = re.compile(r"^(?:import figures|from figures import)\b", re.M)
@@ -41,14 +44,18 @@ def offer(
     target = Path(app.outdir) / "_sources" / f"{page}.ipynb"
     target.parent.mkdir(parents=True, exist_ok=True)
     config: MdParserConfig = app.env.myst_config  # type: ignore[attr-defined]
-    nbformat.write(runnable(text, config, source.with_name("figures.py")), target)
+    helpers = source.with_name("figures.py")
+    notebook = runnable(text, config, helpers, Facts.of(app, page))
+    nbformat.write(notebook, target)
     context["ipynb_source"] = f"{page}.ipynb"
 
 
-def runnable(text: str, config: MdParserConfig, helpers: Path) -> NotebookNode:
+def runnable(
+    text: str, config: MdParserConfig, helpers: Path, facts: Facts
+) -> NotebookNode:
     """Return a chapter's text as a notebook that runs from top to bottom."""
     notebook = read_myst_markdown_notebook(text, config)
-    cells = [shown(each) for each in notebook.cells]
+    cells = [shown(each, facts) for each in notebook.cells]
     if any(HELPERS.search(cell.source) for cell in cells if cell.cell_type == "code"):
         source = f"%%writefile {helpers.name}\n{helpers.read_text('utf-8')}"
         cells.insert(0, new_code_cell(source))
@@ -67,10 +74,10 @@ def runnable(text: str, config: MdParserConfig, helpers: Path) -> NotebookNode:
     return notebook
 
 
-def shown(cell: NotebookNode) -> NotebookNode:
+def shown(cell: NotebookNode, facts: Facts) -> NotebookNode:
     """Return a cell as the notebook has it."""
     if cell.cell_type != "code":
-        return cell
+        return new_markdown_cell(readable(cell.source, facts))
     if CHUNK.match(cell.source):
         return new_markdown_cell(f"```python\n{cell.source}\n```")
     meta = cell.metadata
