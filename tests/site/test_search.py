@@ -16,8 +16,8 @@ from mystangle import Book
 
 pytestmark = [pytest.mark.xdist_group("site"), pytest.mark.slow]
 
-MOST = 700_000  # bytes of the texts of seven stages
-LIGHTEST = 700_000  # bytes of the page itself, without index and texts
+SHARE = 5  # pages are at least so many times larger than their texts
+HEAVIEST = 500_000  # bytes of the page itself, without index and texts
 DATA = ("searchindex.js", "searchtexts.js")
 
 
@@ -89,6 +89,7 @@ def test_a_chunk_is_found_by_its_name(page: Page, base: str, book: Book) -> None
     piece = next(each for each in book.pieces if each.name.startswith("Make a leaf"))
     hits = look_for(page, base, piece.name)
     expect(hits.first.locator(".search-hit")).to_contain_text(piece.name)
+    expect(hits.first.locator(".search-kind")).to_have_text("Chunk")
     first = piece.body[0].split("(")[0]
     expect(hits.first.locator(".context")).to_contain_text(first)
     link = hits.first.locator(".search-hit a")
@@ -190,8 +191,11 @@ def test_the_search_page_is_light(page: Page, served: str, site: Path) -> None:
     own = sum(size for url, size in sizes.items() if not url.endswith(DATA))
     data = {name: (site / name).stat().st_size for name in DATA}
     print(f"{own / 1000:.0f} kB and {data}")  # pytest -rP shows it
-    assert own < LIGHTEST
-    assert data["searchtexts.js"] < MOST
+    assert own < HEAVIEST
+    texts = (site / DATA[1]).read_text("utf-8")
+    names = json.loads(texts.removeprefix("Search.texts = ").removesuffix(";\n"))
+    pages = sum((site / f"{name}.html").stat().st_size for name in names)
+    assert data[DATA[1]] * SHARE < pages
 
 
 def test_every_anchor_of_the_texts_is_on_its_page(site: Path) -> None:

@@ -137,6 +137,10 @@ class ChunkDomain(Domain):
         )
         return [("mystangle:chunk", found)] if found is not None else []
 
+    def get_type_name(self, type: ObjType, primary: bool = False) -> str:
+        """Return what a search calls a thing: "Chunk", not "Literate code chunk"."""
+        return str(type.lname).capitalize()
+
     def get_objects(self) -> Iterator[tuple[str, str, str, str, str, int]]:
         """Yield chunks, files and identifiers, for the search and for other books."""
         found = [("name", name, link) for name, link in self._definitions.items()]
