@@ -10,17 +10,25 @@ import re
 from typing import Any
 
 from docutils import nodes
-from sphinx.addnodes import pending_xref
+from sphinx.addnodes import desc_signature, pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.roles import XRefRole
 from sphinx.util.docutils import SphinxRole
+from sphinx.writers.html5 import HTML5Translator
 
 from mystangle.sphinx.links import title_of
 from mystangle.sphinx.weaving import WEAVINGS
 
 from .api_reference import Reference
 
+# Sphinx makes the rows of a long signature a list of definitions without terms.
+ROWS = {
+    "<dl>": '<span class="sig-rows">',
+    "<dd>": '<span class="sig-row">',
+    "</dd>": "</span>",
+    "</dl>": "</span>",
+}
 PLACE = re.compile(r"^\{api\} (\w+)$", re.M)
 
 
@@ -37,6 +45,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register what writes the reference."""
     app.add_role_to_domain("mystangle", "piece", XRefRole(innernodeclass=nodes.inline))
     app.add_role("chapter", ToChapter())
+    visitors = (visit_signature, depart_signature)
+    app.add_node(desc_signature, override=True, html=visitors)
     app.connect("source-read", write)
     app.connect("doctree-read", point)
     app.connect("doctree-resolved", number)
@@ -108,3 +118,18 @@ def fold(
     """Have the contents of a page show what is in a module when a reader is there."""
     if page in written(app.env):
         context["theme_show_toc_level"] = 1
+
+
+def visit_signature(self: HTML5Translator, node: desc_signature) -> None:
+    """Open a signature."""
+    node["start"] = len(self.body)
+    HTML5Translator.visit_desc_signature(self, node)
+
+
+def depart_signature(self: HTML5Translator, node: desc_signature) -> None:
+    """Close a signature, its parameters in rows that are no list."""
+    HTML5Translator.depart_desc_signature(self, node)
+    text = "".join(self.body[node["start"] :])
+    for tag, row in ROWS.items():
+        text = text.replace(tag, row)
+    self.body[node["start"] :] = [text]

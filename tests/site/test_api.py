@@ -178,6 +178,12 @@ def test_each_source_leads_to_its_reference(entries: dict[str, Tag]) -> None:
         assert unlinked([row], {*re.findall(r"\d{4}", row.text)}) == set()
 
 
+def test_every_list_of_definitions_begins_with_a_term(site: Path) -> None:
+    lists = parsed(site / HERE).select("article dl")
+    assert lists
+    assert [str(each)[:80] for each in lists if not each.select(":scope > dt")] == []
+
+
 def test_each_base_of_an_error_is_told(entries: dict[str, Tag]) -> None:
     for name in whitebox_gpt.__all__:
         if name.endswith("Error"):
