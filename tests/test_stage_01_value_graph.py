@@ -208,6 +208,13 @@ class Shy:
         raise RuntimeError("no")
 
 
+class Secret(Shy):
+    """An object that is neither true nor false."""
+
+    def __bool__(self) -> bool:
+        raise RuntimeError("no")
+
+
 NOT_REAL = [
     *(True, False, None, "2.0", "nan", b"2", 1j, Decimal("0.1"), Decimal("NaN")),
     # Spans of time are registered as integers; one without a unit has a float.
@@ -593,11 +600,20 @@ def test_an_error_carries_its_facts_through_pickle(
 
 @pytest.mark.parametrize(
     "thing",
-    [10**5000, [10**5000], Shy(), [Shy()], "a" * 10**6, list(range(10**6))],
+    [10**5000, [10**5000], Shy(), [Shy()], Secret(), "a" * 10**6, list(range(10**6))],
     ids=kind,
 )
 def test_anything_is_described_briefly(thing: object) -> None:
     assert 0 < len(describe(thing)) < 200
+
+
+def test_what_hides_its_class_is_described_too() -> None:
+    class Hidden:
+        @property  # type: ignore[misc]
+        def __class__(self) -> type:
+            raise RuntimeError("no")
+
+    assert describe(Hidden()).endswith(" (Hidden)")
 
 
 def test_a_description_tells_text_from_numbers() -> None:
@@ -620,7 +636,9 @@ def test_a_refusal_that_does_not_come_ends_the_program() -> None:
 
 
 @pytest.mark.parametrize(
-    "overwritten", [10**5000, None, Shy(), "w" * 100_000], ids=kind
+    "overwritten",
+    [10**5000, None, Shy(), Secret(), np.zeros(2), "w" * 100_000],
+    ids=kind,
 )
 def test_a_node_is_shown_briefly_whatever_it_holds(overwritten: Any) -> None:
     x = Value(1.0, "x")
@@ -628,6 +646,10 @@ def test_a_node_is_shown_briefly_whatever_it_holds(overwritten: Any) -> None:
     assert len(repr(x)) < 100
     x.data, x.label = 1.0, overwritten
     assert len(repr(x)) < 100
+    x.data = None  # type: ignore[assignment]
+    with pytest.raises(KindError, match=r"operand .* must be a real") as caught:
+        x + 1.0
+    assert len(str(caught.value)) < 200
 
 
 def test_a_long_label_makes_no_long_message() -> None:

@@ -24,6 +24,7 @@ from fractions import Fraction
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -811,6 +812,9 @@ def test_the_witness_imports_nothing_that_it_judges() -> None:
     assert not {"value", "Value", "whitebox_gpt", "whitebox_gpt.value"} & imported
 
 
+SPAN = np.timedelta64(3)
+
+
 @pytest.mark.parametrize(
     ("f", "x", "h", "refusal", "message"),
     [
@@ -829,6 +833,10 @@ def test_the_witness_imports_nothing_that_it_judges() -> None:
         (str, 1.0, 0.5, KindError, "f(1.5) must be a real number, got '1.5' (str)"),
         (Value, 1.0, 0.5, KindError, "f(1.5) must be a real number, got Value(1.5)"),
         (bool, 1.0, 0.5, KindError, "f(1.5) must be a real number, got True"),
+        # numpy registers spans of time as integers.
+        (float, SPAN, 0.5, KindError, "x must be a real number, got "),
+        (float, 1.0, SPAN, KindError, "h must be a real number, got "),
+        (lambda x: SPAN, 1.0, 0.5, KindError, "f(1.5) must be a real number, got "),
         (lambda x: math.nan, 1.0, 0.5, DomainError, "f(1.5) must be finite, got nan"),
         (lambda x: x * 1e308, 0.0, 1.5, DomainError, "the slope must be finite"),
     ],

@@ -562,6 +562,24 @@ def test_forward_changes_no_parameter_and_repeats_itself(model: MLP) -> None:
     assert snapshot(model) == before
 
 
+def test_a_planted_write_is_told_briefly_whatever_was_written(model: MLP) -> None:
+    target: Any = model.layers[1].weight[0, 0]
+
+    class Shy:
+        def __repr__(self) -> str:
+            raise RuntimeError("no")
+
+    def careless(row: Vector, budget: int) -> Vector:
+        target.grad = Shy()
+        return relu(row, budget=budget)
+
+    target.grad = 10**5000
+    patched = patch.object(linear_module, "relu", careless)
+    message = "gradient an integer of 16610 bits, got .* and <Shy instance at "
+    with patched, pytest.raises(ParameterIdentityError, match=message):
+        model.forward(Matrix(X2))
+
+
 def test_an_optimizer_may_write_data_between_passes(model: MLP) -> None:
     identity = [(name, id(value)) for name, value in model.parameters()]
     for _, value in model.parameters():

@@ -34,7 +34,11 @@ def require_budget(
 
 # Refuse an operand of the wrong kind or size
 def require_kind(where: str, kind: type, **operands: object) -> None:
-    """Raise KindError unless every operand is of that kind."""
+    """Return if every operand is of that kind.
+
+    Errors: KindError, naming the operand, if one is not.
+    Source: book/stage_05_vectors_matrices.md
+    """
     for name, operand in operands.items():
         if not isinstance(operand, kind):
             rule = f"{name} must be a {kind.__name__}"
@@ -42,14 +46,22 @@ def require_kind(where: str, kind: type, **operands: object) -> None:
 
 
 def require_size(where: str, rule: str, expected: int, got: int) -> None:
-    """Raise ShapeError, saying `rule = expected`, unless both agree."""
+    """Return if both sizes agree.
+
+    Errors: ShapeError, saying `rule = expected`, if they do not.
+    Source: book/stage_05_vectors_matrices.md
+    """
     if got != expected:
         raise ShapeError(where, f"{rule} = {expected}", str(got))
 
 
 # Refuse what counts nothing
 def require_count(where: str, **counts: object) -> None:
-    """Raise KindError unless each is an int, ShapeError unless from 1 to 2**53."""
+    """Return if each count is an int from 1 to 2**53.
+
+    Errors: KindError if one is not an int; ShapeError if it is out of this range.
+    Source: book/stage_05_vectors_matrices.md
+    """
     for name, count in counts.items():
         if type(count) is not int:
             raise KindError(where, f"{name} must be an int", describe(count))
@@ -60,25 +72,41 @@ def require_count(where: str, **counts: object) -> None:
 
 # Count the nodes of products and sums
 def dot_nodes(n: int) -> int:
-    """Return the nodes of a dot product of length n >= 1."""
+    """Return the nodes of a dot product of length n >= 1.
+
+    Errors: those of `require_count`.
+    Source: book/stage_05_vectors_matrices.md
+    """
     require_count("dot_nodes", n=n)
     return n + (n - 1)  # products, then sums
 
 
 def matvec_nodes(m: int, n: int) -> int:
-    """Return the nodes of an (m, n) matrix times an (n,) vector."""
+    """Return the nodes of an (m, n) matrix times an (n,) vector.
+
+    Errors: those of `require_count`.
+    Source: book/stage_05_vectors_matrices.md
+    """
     require_count("matvec_nodes", m=m, n=n)
     return m * dot_nodes(n)
 
 
 def matmul_nodes(m: int, n: int, p: int) -> int:
-    """Return the nodes of an (m, n) matrix times an (n, p) matrix."""
+    """Return the nodes of an (m, n) matrix times an (n, p) matrix.
+
+    Errors: those of `require_count`.
+    Source: book/stage_05_vectors_matrices.md
+    """
     require_count("matmul_nodes", m=m, n=n, p=p)
     return m * p * dot_nodes(n)
 
 
 def linear_nodes(positions: int, c_in: int, c_out: int, bias: bool) -> int:
-    """Return the operation nodes of a linear layer at a number of positions."""
+    """Return the operation nodes of a linear layer at a number of positions.
+
+    Errors: those of `require_count`; KindError if `bias` is not a bool.
+    Source: book/stage_07_linear_mlp.md
+    """
     require_count("linear_nodes", positions=positions, c_in=c_in, c_out=c_out)
     require_kind("linear_nodes", bool, bias=bias)
     return positions * c_out * (dot_nodes(c_in) + bias)

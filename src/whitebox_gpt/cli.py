@@ -31,8 +31,8 @@ FUNCTIONS = {"exp": Value.exp, "log": Value.log, "relu": Value.relu}
 def read(program: str) -> Value:
     """Return the last value of a program of arithmetic.
 
-    A statement is `name = expression` or, at the end, an expression: numbers, names,
-    + - * / **, and exp, log and relu of one operand.
+    A statement is `name = expression` or, at the end, an expression: numbers,
+    names, + - * / **, and exp, log and relu of one operand.
     Errors: GrammarError for anything else; DomainError and KindError as Value's.
     Source: book/command_line.md
     """
@@ -130,6 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0: done. 1: the package refused, or an observation was wrong. 2: the command or
     the program was not understood.
+    Errors: SystemExit, with status 2, if the command was not understood.
     Source: book/command_line.md
     """
     options = _parser().parse_args(arguments)

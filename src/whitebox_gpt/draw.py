@@ -20,7 +20,10 @@ Point = tuple[float, float]
 
 
 class Edge(NamedTuple):
-    """One operand of one consumer, and the spots on the way back to it."""
+    """One operand of one consumer, and the spots on the way back to it.
+
+    Source: book/stage_01_value_graph.md
+    """
 
     consumer: Value
     side: int  # 0 for the left operand, 1 for the right one
@@ -29,7 +32,10 @@ class Edge(NamedTuple):
 
 # Let notebooks show the picture
 class Drawing(str):
-    """The text of an SVG picture; notebooks and books show the picture."""
+    """The text of an SVG picture; notebooks and books show the picture.
+
+    Source: book/stage_01_value_graph.md
+    """
 
     __slots__ = ()
 
@@ -170,7 +176,11 @@ def _label(node: Value) -> str:
 
 # Say the graph in words
 def in_words(order: list[Value]) -> str:
-    """Return the graph as a sentence, for those who see no picture."""
+    """Return the graph as a sentence, for those who see no picture.
+
+    `order` is that of `topological_order`.
+    Source: book/stage_01_value_graph.md
+    """
     names = {node: _label(node) or f"node {i}" for i, node in enumerate(order, 1)}
     facts = []
     for node in order:

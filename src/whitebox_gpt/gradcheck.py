@@ -5,7 +5,7 @@ Nothing here imports `Value`: programs that share code share mistakes.
 
 import math
 from collections.abc import Callable, Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import NamedTuple
 
 from .errors import DomainError, GradientMismatchError, KindError, describe
@@ -13,8 +13,13 @@ from .errors import DomainError, GradientMismatchError, KindError, describe
 
 # Refuse what is not a finite number, on this side
 def require_number(where: str, what: str, number: object) -> float:
-    """Return `number` as a float; KindError or DomainError if it has no finite one."""
-    if isinstance(number, bool) or not isinstance(number, Real):
+    """Return `number` as a float.
+
+    Errors: KindError if it is not a real number; DomainError if it is not finite.
+    Source: book/stage_02_chain_rule.md
+    """
+    is_span = isinstance(number, Integral) and not hasattr(number, "__index__")
+    if isinstance(number, bool) or is_span or not isinstance(number, Real):
         raise KindError(where, f"{what} must be a real number", describe(number))
     try:
         nearest = float(number)
@@ -81,6 +86,7 @@ def along(
 
     Errors: KindError or DomainError, naming the input, when `f` then gives what is
             not a finite real number.
+    Source: book/stage_03_scalar_primitives.md
     """
 
     def moved(x: float) -> float:
@@ -122,7 +128,10 @@ def step(x: float, eta: float = 1e-6) -> float:
 
 # Compare two gradients
 class Comparison(NamedTuple):
-    """A gradient from a graph beside a measured one, and how far they are apart."""
+    """A gradient from a graph beside a measured one, and how far they are apart.
+
+    Source: book/stage_03_scalar_primitives.md
+    """
 
     autodiff: float
     numeric: float
@@ -131,7 +140,11 @@ class Comparison(NamedTuple):
 
 
 def compare(autodiff: float, numeric: float) -> Comparison:
-    """Return both gradients with |difference| and |difference| / max(|a|, |n|)."""
+    """Return both gradients with |difference| and |difference| / max(|a|, |n|).
+
+    Both must be floats; nothing is checked here.
+    Source: book/stage_03_scalar_primitives.md
+    """
     absolute, scale = abs(autodiff - numeric), max(abs(autodiff), abs(numeric))
     return Comparison(
         autodiff, numeric, absolute, absolute / scale if scale else absolute

@@ -19,7 +19,11 @@ def iterate(
     unfit: tuple[type, ...] = (),
     mend: str = "",
 ) -> Iterator[Thing]:
-    """Return an iterator over `things`; KindError if they have none, or are unfit."""
+    """Return an iterator over `things`.
+
+    Errors: KindError if they have none, or are of an `unfit` type.
+    Source: book/stage_04_characters_bos.md
+    """
     if not isinstance(things, unfit):
         try:
             return iter(things)
@@ -30,7 +34,11 @@ def iterate(
 
 # Accept a whole number as an index
 def require_index(where: str, what: str, index: object) -> int:
-    """Return `index` as an int; KindError for a bool, or what is no integer."""
+    """Return `index` as an int.
+
+    Errors: KindError for a bool, or what is no integer.
+    Source: book/stage_04_characters_bos.md
+    """
     if not isinstance(index, bool):
         try:
             return operator.index(index)  # type: ignore[arg-type]

@@ -103,7 +103,9 @@ class Vector(_NoOperators):
 
     Shape:  (n,); n may be 0.
     Errors: KindError if an item is neither a Value nor a real number;
-            DomainError if one is not finite; both before a leaf is made.
+            DomainError if one is not finite; both before a leaf is made;
+            KindError for every operator, such as `+`;
+            RangeError for an index beyond either end.
     Source: book/stage_05_vectors_matrices.md
     """
 
@@ -214,7 +216,12 @@ def _require_rectangle(widths: list[int]) -> None:
 
 # Refuse data that is no longer finite
 def require_finite(where: str, **operands: Vector | Matrix) -> None:
-    """Raise DomainError, with the place, unless all data are finite."""
+    """Return if all data of the operands are finite floats.
+
+    Shape:  vectors (n,) and matrices (m, n), of any sizes.
+    Errors: DomainError, with the place, if a number is not.
+    Source: book/stage_05_vectors_matrices.md
+    """
     for name, operand in operands.items():
         parts: Iterable[Value | Vector] = operand
         for i, part in enumerate(parts):
@@ -296,7 +303,13 @@ def matmul(a: Matrix, b: Matrix, *, budget: int = DEFAULT_BUDGET) -> Matrix:
 
 # Work element by element
 def add(a: Vector, b: Vector, *, budget: int = DEFAULT_BUDGET) -> Vector:
-    """Return a[i] + b[i] for each i; all else as for multiply."""
+    """Return a[i] + b[i] for each i.
+
+    Shape:  (n,), (n,) -> (n,).
+    Cost:   n operation nodes.
+    Errors: as for dot.
+    Source: book/stage_05_vectors_matrices.md
+    """
     _require_pair("add", a, b)
     require_budget("add", len(a), budget)
     return Vector(x + y for x, y in zip(a, b, strict=True))

@@ -18,6 +18,7 @@ from .errors import (
     ParameterIdentityError,
     ShapeError,
     StateMismatchError,
+    brief,
     describe,
 )
 from .linalg import Matrix, Vector, add, matmul, relu, require_finite
@@ -50,8 +51,8 @@ def linear(
 
     Shape:  (T, C_in), (C_out, C_in), (C_out,) or None -> (T, C_out).
     Cost:   T C_out (2 C_in - 1) operation nodes, and T C_out more with a bias.
-    Errors: KindError, ShapeError, DomainError or ResourceBudgetError, in this order,
-            before the first node; DomainError from an operation that overflows.
+    Errors: KindError, ShapeError, DomainError or ResourceBudgetError, in this
+            order, before the first node; DomainError if an operation overflows.
     Source: book/stage_07_linear_mlp.md
     """
     positions, c_in, c_out = _require_fit(x, weight, bias)
@@ -118,7 +119,11 @@ class Linear:
         require_own_leaves("Linear", references)
 
     def parameters(self) -> tuple[ParameterRef, ...]:
-        """Return every parameter as the storage holds it at this moment."""
+        """Return every parameter as the storage holds it at this moment.
+
+        Errors: KindError if the plan or a tensor is of the wrong kind;
+                ParameterIdentityError if a tensor is missing.
+        """
         require_kind("Linear", LinearPlan, plan=getattr(self, "plan", None))
         return tuple(_references(self, self.plan.name))
 
@@ -176,7 +181,8 @@ class MLP:
     def build(cls, plan: ModelPlan, initializer: Initializer = draw_weight) -> MLP:
         """Draw all numbers, then make all Values, then seal.
 
-        Errors: as for `ModelPlan.draw_parameters`; then no Value has been made.
+        Errors: KindError if `plan` is not a ModelPlan; as for
+                `ModelPlan.draw_parameters`; in both cases no Value has been made.
         """
         require_kind("MLP.build", ModelPlan, plan=plan)
         raw = plan.draw_parameters(initializer)
@@ -188,7 +194,10 @@ class MLP:
 
     # List the parameters of the model
     def parameters(self) -> tuple[ParameterRef, ...]:
-        """Return every parameter as the storage holds it at this moment."""
+        """Return every parameter as the storage holds it at this moment.
+
+        Errors: those of `Linear.parameters`.
+        """
         named = self._named_layers()
         return tuple(ref for name, layer in named for ref in _references(layer, name))
 
@@ -201,6 +210,7 @@ class MLP:
         """Return if the storage is the sealed one and all its data are finite.
 
         Errors: ParameterIdentityError for another name, object, order or plan;
+                KindError for a tensor of another kind;
                 ShapeError for an empty bias;
                 DomainError for data that are no longer a finite float.
         """
@@ -223,9 +233,9 @@ class MLP:
         Shape:  (T, C_in) -> (T, C_out).
         Cost:   that of `plan.plan_forward(T)`, to the node.
         Errors: KindError, ShapeError, DomainError, ParameterIdentityError or
-                ResourceBudgetError before the first node; DomainError from an operation
-                that overflows; ShapeError or ParameterIdentityError after the last node
-                if the pass did not do what was planned.
+                ResourceBudgetError before the first node; DomainError if an
+                operation overflows; ShapeError or ParameterIdentityError after the
+                last node if the pass did not do what was planned.
         """
         where = f"{self.plan.name}.forward"
         # Check the input, the seal and the whole price
@@ -245,8 +255,9 @@ class MLP:
         require_same(where, self._seal, self.parameters())
         for (name, value), (data, grad) in zip(self._seal, before, strict=True):
             if value.data is not data or value.grad is not grad:
-                rule = f"{name} must keep its data {data!r} and gradient {grad!r}"
-                got = f"{value.data!r} and {value.grad!r}"
+                kept = f"data {brief(data)} and gradient {brief(grad)}"
+                rule = f"{name} must keep its {kept}"
+                got = f"{brief(value.data)} and {brief(value.grad)}"
                 raise ParameterIdentityError(where, rule, got)
         return y
 
@@ -260,16 +271,21 @@ class MLP:
 
     # Give and take all numbers by name
     def state(self) -> State:
-        """Return all numbers as plain nested lists by name, such as mlp.fc1.weight."""
+        """Return all numbers as plain nested lists by name, such as mlp.fc1.weight.
+
+        Shape:  (C_out, C_in) for each weight, (C_out,) for each bias.
+        Errors: those of `require_seal`.
+        """
         self.require_seal(f"{self.plan.name}.state")
         return {name: tensor.tolist() for name, tensor in self._tensors()}
 
     def load_state(self, state: Mapping[str, object]) -> None:
-        """Write all numbers into the Values that are there; gradients stay as they are.
+        """Write all numbers into the Values that are there; gradients stay.
 
         All or nothing, even if the writing is interrupted.
-        Errors: StateMismatchError, naming every name, shape and number that does not
-                fit.
+        Errors: those of `require_seal`, but none for data that it replaces;
+                KindError if `state` is not a mapping; StateMismatchError, naming
+                every name, shape and number that does not fit.
         """
         where = f"{self.plan.name}.load_state"
         require_kind(where, Mapping, state=state)

@@ -23,6 +23,7 @@ class ParameterRef(_NameAndValue):
     """A parameter: the place where it stands, and the object that it is.
 
     Errors: KindError if `name` is no text, or `value` no Value.
+    Source: book/stage_07_linear_mlp.md
     """
 
     __slots__ = ()
@@ -35,7 +36,11 @@ class ParameterRef(_NameAndValue):
 
 # Refuse an alias, and what is no leaf
 def require_own_leaves(where: str, references: Iterable[ParameterRef]) -> None:
-    """Raise ParameterIdentityError unless each Value is a leaf with one name."""
+    """Return if each Value is a leaf with one name.
+
+    Errors: ParameterIdentityError, naming the parameter, if one is not.
+    Source: book/stage_07_linear_mlp.md
+    """
     names: dict[Value, str] = {}
     for name, value in references:
         if value.operation:
@@ -52,7 +57,11 @@ def require_own_leaves(where: str, references: Iterable[ParameterRef]) -> None:
 def require_same(
     where: str, sealed: tuple[ParameterRef, ...], found: tuple[ParameterRef, ...]
 ) -> None:
-    """Raise ParameterIdentityError unless names, objects and order are the sealed."""
+    """Return if names, objects and order are the sealed ones.
+
+    Errors: ParameterIdentityError, naming the first that is not.
+    Source: book/stage_07_linear_mlp.md
+    """
     if found == sealed:
         return
     for before, now in zip_longest(sealed, found):
@@ -74,7 +83,12 @@ State = dict[str, list[float] | list[list[float]]]  # plain nested lists by name
 def read_numbers(
     place: str, part: Matrix | Vector | Value, given: Any, wrong: list[str]
 ) -> list[float]:
-    """Return the numbers of `given` in the order of `part`; collect what is wrong."""
+    """Return the numbers of `given` in the order of `part`; collect what is wrong.
+
+    Shape:  `given` as `part`: a number, a list of n, or a list of m lists of n.
+    Errors: none is raised; `wrong` receives a text for each misfit.
+    Source: book/stage_07_linear_mlp.md
+    """
     if isinstance(part, Value):
         try:
             return [require_real("load_state", place, given)]

@@ -41,7 +41,8 @@ class InitSpec:
             role          "relu" for a variance of 2 / C_in, if a ReLU follows the
                           layer, or "linear" for 1 / C_in.
     Errors: KindError or DomainError, naming the field.
-    Source: book/stage_07_linear_mlp.md; LeCun and others (1998); He and others (2015)
+    Source: book/stage_07_linear_mlp.md; LeCun and others (1998);
+            He and others (2015)
     """
 
     distribution: str = "normal"
@@ -118,6 +119,9 @@ def draw_weight(init: InitSpec, c_in: int, name: str) -> float:
     """Return the raw weight that belongs to a seed and a logical name.
 
     No state is kept: neither the order of drawing nor other parameters matter.
+    Errors: KindError if `init` is not an InitSpec, or `name` not text;
+            those of `InitSpec.deviation`.
+    Source: book/stage_07_linear_mlp.md
     """
     require_kind("draw_weight", InitSpec, init=init)
     require_kind("draw_weight", str, name=name)
@@ -162,7 +166,7 @@ class LinearPlan:
 
     @property
     def bias_shape(self) -> tuple[int] | None:
-        """None if the layer has no bias."""
+        """A number for each feature out; None if the layer has no bias."""
         return (self.out_features,) if self.use_bias else None
 
     @property
@@ -171,7 +175,11 @@ class LinearPlan:
         return self.out_features * (self.in_features + self.use_bias)
 
     def node_count(self, positions: int) -> int:
-        """Return the operation nodes of the layer at so many positions."""
+        """Return the operation nodes of the layer at so many positions.
+
+        Errors: KindError if `positions` is not an int;
+                ShapeError if it is not from 1 to 2**53.
+        """
         require_count(f"{self.name}.node_count", positions=positions)
         c_in, c_out = self.in_features, self.out_features
         return linear_nodes(positions, c_in, c_out, self.use_bias)
@@ -179,12 +187,18 @@ class LinearPlan:
 
 # Name each parameter
 def weight_name(layer: str, o: int, i: int) -> str:
-    """Return the logical name of a weight, as in mlp.fc1.weight[2,1]."""
+    """Return the logical name of a weight, as in mlp.fc1.weight[2,1].
+
+    Source: book/stage_07_linear_mlp.md
+    """
     return f"{layer}.weight[{o},{i}]"
 
 
 def bias_name(layer: str, o: int) -> str:
-    """Return the logical name of a bias, as in mlp.fc1.bias[2]."""
+    """Return the logical name of a bias, as in mlp.fc1.bias[2].
+
+    Source: book/stage_07_linear_mlp.md
+    """
     return f"{layer}.bias[{o}]"
 
 
@@ -193,7 +207,11 @@ Initializer = Callable[[InitSpec, int, str], float]  # policy, C_in, logical nam
 
 
 class RawLayer(NamedTuple):
-    """The numbers of a layer before they become Values."""
+    """The numbers of a layer before they become Values.
+
+    Shape:  weight (C_out, C_in); bias (C_out,), or None.
+    Source: book/stage_07_linear_mlp.md
+    """
 
     weight: list[list[float]]
     bias: list[float] | None
@@ -214,7 +232,13 @@ def _drawn(initializer: Initializer, layer: LinearPlan, name: str) -> float:
 # List the steps of a forward pass
 @dataclass(frozen=True)
 class Step:
-    """One step of a pass: what it makes, and what that costs."""
+    """One step of a pass: what it makes, and what that costs.
+
+    Shape:  (T, C).
+    Errors: KindError if a field is of the wrong kind;
+            ShapeError if `shape` is not two counts, or `nodes` is below 1.
+    Source: book/stage_07_linear_mlp.md
+    """
 
     name: str
     shape: tuple[int, int]
@@ -234,7 +258,11 @@ class Step:
 
 @dataclass(frozen=True)
 class ModelForwardPlan:
-    """What a pass will make, settled before its first multiplication."""
+    """What a pass will make, settled before its first multiplication.
+
+    Errors: KindError if `steps` is not a tuple of Steps; ShapeError if it is empty.
+    Source: book/stage_07_linear_mlp.md
+    """
 
     steps: tuple[Step, ...]
 

@@ -15,6 +15,7 @@ def require_real(where: str, what: str, number: object) -> float:
 
     Errors: KindError if it is not a real number (bool and Decimal are not);
             DomainError if it is NaN, infinite or beyond the largest float.
+    Source: book/stage_01_value_graph.md
     """
     # Refuse what is not a real number
     if isinstance(number, bool) or not isinstance(number, Real):
@@ -40,6 +41,7 @@ def real_power(base: float, exponent: float, where: str = "") -> float:
 
     `where` opens the message, for a power that is part of something else.
     Errors: DomainError if the power is infinite or complex.
+    Source: book/stage_03_scalar_primitives.md
     """
     try:
         power = base**exponent

@@ -104,25 +104,41 @@ def cross_entropy_with_logits(
 
 # Count the nodes of a softmax
 def partition_nodes(a: int) -> int:
-    """Return the nodes of a centered log-partition of `a` classes."""
+    """Return the nodes of a centered log-partition of `a` classes.
+
+    Errors: those of `require_count`.
+    Source: book/stage_06_stable_softmax.md
+    """
     require_count("partition_nodes", a=a)
     return a + a + (a - 1) + 1  # shifts, exponentials, sums, one logarithm
 
 
 def softmax_nodes(a: int) -> int:
-    """Return the nodes of a softmax with `a` active classes."""
+    """Return the nodes of a softmax with `a` active classes.
+
+    Errors: those of `require_count`.
+    Source: book/stage_06_stable_softmax.md
+    """
     require_count("softmax_nodes", a=a)
     return partition_nodes(a) + 2 + a  # a factor in two nodes, products
 
 
 def log_softmax_nodes(k: int) -> int:
-    """Return the nodes of a log-softmax of `k` classes."""
+    """Return the nodes of a log-softmax of `k` classes.
+
+    Errors: those of `require_count`.
+    Source: book/stage_06_stable_softmax.md
+    """
     require_count("log_softmax_nodes", k=k)
     return partition_nodes(k) + 1 + k  # one negation, sums
 
 
 def cross_entropy_nodes(k: int) -> int:
-    """Return the nodes of a cross-entropy of `k` classes."""
+    """Return the nodes of a cross-entropy of `k` classes.
+
+    Errors: those of `require_count`.
+    Source: book/stage_06_stable_softmax.md
+    """
     require_count("cross_entropy_nodes", k=k)
     return partition_nodes(k) + 2  # one negation, one sum
 

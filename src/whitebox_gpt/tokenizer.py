@@ -108,7 +108,12 @@ class Tokenizer:
     # Take the vocabulary from the documents
     @classmethod
     def of(cls, documents: Iterable[str]) -> Tokenizer:
-        """Return the tokenizer whose vocabulary is what the documents use."""
+        """Return the tokenizer whose vocabulary is what the documents use.
+
+        Errors: KindError if they are one text, a mapping or not iterable, or one is
+                not text; TextError if there is none, or one is empty, not in NFC
+                or holds half of a surrogate pair.
+        """
         rule = "the documents must be several texts, as in a list"
         several = iterate("Tokenizer.of", rule, documents, (str, Mapping))
         used: set[str] = set()
@@ -134,7 +139,12 @@ class Tokenizer:
 
     # Turn characters into numbers
     def encode(self, document: str) -> list[int]:
-        """Return the id of each character; BOS is not added."""
+        """Return the id of each character; BOS is not added.
+
+        Shape:  n characters -> n ids.
+        Errors: KindError or TextError if it is no document, as for `Tokenizer.of`;
+                VocabularyError at a character that is not known.
+        """
         text = _require_document("encode", "the document", document)
         for t, character in enumerate(text):
             if character not in self._ids:
@@ -145,7 +155,11 @@ class Tokenizer:
 
     # Turn numbers into characters
     def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of some ids, none of which may be BOS; no ids, no text."""
+        """Return the text of some ids, none of which may be BOS; no ids, no text.
+
+        Errors: KindError if they have no fixed order, or one is not an int;
+                VocabularyError for BOS, and for an id that stands for nothing.
+        """
         rule = "the ids must stand in a fixed order, as in a list"
         several = iterate("decode", rule, ids, (Mapping, Set))
         checked = [self._require_id(t, token) for t, token in enumerate(several)]
@@ -166,16 +180,27 @@ class Tokenizer:
 
     # Frame a document, and cut it into pairs
     def frame(self, document: str) -> list[int]:
-        """Return the ids with BOS on both sides: n + 2 for n characters."""
+        """Return the ids of a document with BOS on both sides.
+
+        Shape:  n characters -> n + 2 ids.
+        Errors: those of `encode`.
+        """
         return [self.bos, *self.encode(document), self.bos]
 
     def pairs(self, document: str) -> list[tuple[int, int]]:
-        """Return each id with the one that follows it: n + 1 pairs (input, target)."""
+        """Return each id of the framed document with the one that follows it.
+
+        Shape:  n characters -> n + 1 pairs (input, target).
+        Errors: those of `encode`.
+        """
         return list(pairwise(self.frame(document)))
 
     # Write the vocabulary down
     def save(self, path: str | Path) -> None:
-        """Write the vocabulary to a JSON file, in ASCII only."""
+        """Write the vocabulary to a JSON file, in ASCII only.
+
+        Errors: KindError or TextError if `path` is no name of a file; OSError.
+        """
         file = _require_path("Tokenizer.save", path)
         characters = "".join(self.characters)
         content = {"format": FORMAT, "version": VERSION, "characters": characters}
@@ -186,8 +211,8 @@ class Tokenizer:
     def load(cls, path: str | Path) -> Tokenizer:
         """Return the tokenizer in a file that `save` wrote.
 
-        Errors: VocabularyError, naming the file, if it holds anything else; OSError;
-                KindError or TextError if `path` is no name of a file.
+        Errors: VocabularyError, naming the file, if it holds anything else;
+                KindError or TextError if `path` is no name of a file; OSError.
         """
         where, data = str(path), _require_path("Tokenizer.load", path).read_bytes()
         try:
@@ -225,6 +250,7 @@ def read_documents(path: str | Path) -> list[str]:
     Lines end in LF or CRLF, the last in either or neither; a byte order mark goes.
     Errors: TextError, naming file and line, if a line is blank, holds NUL or a lone
             CR, or is not UTF-8; OSError; KindError or TextError for `path` itself.
+    Source: book/stage_04_characters_bos.md
     """
     return _documents(str(path), _require_path("read_documents", path).read_bytes())
 
@@ -261,6 +287,10 @@ def _require_line(where: str, line: str) -> str:
 
 # Read the names that come with the package
 def first_names() -> list[str]:
-    """Return the first names in the 1990 census of the United States, sorted."""
+    """Return the first names in the 1990 census of the United States, sorted.
+
+    Errors: OSError if the package has lost the file; TextError if it is damaged.
+    Source: book/stage_04_characters_bos.md
+    """
     file = files("whitebox_gpt").joinpath("data", "first_names.txt")
     return _documents(file.name, file.read_bytes())

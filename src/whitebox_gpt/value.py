@@ -15,8 +15,10 @@ class Value:
                    boundary checks it again;
             label  a name for people, possibly empty;
             grad   from stage 02 on, how fast a result grows with this node.
-    Errors: KindError if `data` is not a real number;
-            DomainError if it is not finite.
+    Errors: KindError if `data` or an operand is not a real number, or a subclass
+            has an equality of its own;
+            DomainError if a number or a result is not finite; from stage 03 on,
+            also if a local derivative is not, and by the rules of `/` and `**`.
     Source: book/stage_01_value_graph.md
     """
 
@@ -64,7 +66,10 @@ class Value:
 
     # Name a node and return it
     def named(self, label: str) -> Value:
-        """Set the label and return the node itself."""
+        """Set the label and return the node itself.
+
+        Errors: KindError if the label is not text.
+        """
         if not isinstance(label, str):
             raise KindError("Value", "a label must be text", describe(label))
         self.label = label
@@ -72,7 +77,8 @@ class Value:
 
     # Show a node
     def __repr__(self) -> str:
-        label = f", {brief(self.label)}" if self.label else ""
+        label = brief(self.label)
+        label = "" if label == "''" else f", {label}"
         made = f" from {self._operation!r}" if self._operation else ""
         return f"Value({brief(self.data)}{label}){made}"
 
@@ -156,7 +162,10 @@ class Value:
 
     # Apply exp, log and relu
     def exp(self) -> Value:
-        """Return e to the power of this value; DomainError if that exceeds a float."""
+        """Return e to the power of this value.
+
+        Errors: as for Value; DomainError if the result exceeds a float.
+        """
         x = _finite_data("exp", self)
         try:
             data = math.exp(x)
@@ -166,14 +175,20 @@ class Value:
         return _primitive("exp", data, self, data)
 
     def log(self) -> Value:
-        """Return the natural logarithm; DomainError unless the value is above 0."""
+        """Return the natural logarithm.
+
+        Errors: as for Value; DomainError unless the value is above 0.
+        """
         x = _finite_data("log", self)
         if not x > 0.0:
             raise DomainError("log", "the operand must be above 0", describe(x))
         return _primitive("log", math.log(x), self, 1.0 / x)
 
     def relu(self) -> Value:
-        """Return max(value, 0); the local derivative at 0 is 0 by choice."""
+        """Return max(value, 0); the local derivative at 0 is 0 by choice.
+
+        Errors: as for Value.
+        """
         x = _finite_data("relu", self)
         slope = 1.0 if x > 0.0 else 0.0
         return _primitive("relu", x if slope else 0.0, self, slope)
@@ -242,7 +257,8 @@ def _finite_data(operation: str, operand: Value) -> float:
     data = operand.data
     if data.__class__ is float and data - data == 0.0:
         return data
-    name = f"operand {brief(operand.label)}" if operand.label else "an operand"
+    label = brief(operand.label)
+    name = "an operand" if label == "''" else f"operand {label}"
     return require_real(operation, name, data)
 
 
