@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
 
 from .foot import facts, footed
 from .weight import lighten
@@ -20,6 +22,7 @@ CONTENTS = ('id="pst-page-toc-nav"', 'id="page-contents"')
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the site's style sheet, its scripts and its repairs."""
     app.connect("config-inited", add_static)
+    app.connect("env-get-outdated", outdated)
     app.add_css_file("site.css")
     for script in ("contents.js", "graph-steps.js", "paper.js"):
         app.add_js_file(script, loading_method="defer")
@@ -30,6 +33,22 @@ def setup(app: Sphinx) -> dict[str, Any]:
 def add_static(app: Sphinx, config: Config) -> None:
     """Have Sphinx copy the site's own files."""
     config.html_static_path.append(str(STATIC))
+
+
+def outdated(app: Sphinx, env: BuildEnvironment, *changed: set[str]) -> list[str]:
+    """Return the front page if a file changed: Sphinx copies none if no page did."""
+    last: str = env.__dict__.get("static_digest", "")
+    env.__dict__["static_digest"] = digest(STATIC)
+    return [] if digest(STATIC) == last else [env.config.root_doc]
+
+
+def digest(folder: Path) -> str:
+    """Return a digest of the names and the bytes of a folder's files."""
+    made = sha256()
+    for file in sorted(each for each in folder.rglob("*") if each.is_file()):
+        name = file.relative_to(folder).as_posix()
+        made.update(f"{name}\0{sha256(file.read_bytes()).hexdigest()}\n".encode())
+    return made.hexdigest()
 
 
 def finish(app: Sphinx, exception: Exception | None) -> None:
