@@ -100,3 +100,16 @@ def test_the_ten_lines_are_those_that_were_run(book: Book) -> None:
     (cell,) = (cell for cell in stage.cells if '"front_printed"' in cell.source)
     (run,) = re.findall(r'program = """\\\n(.*?)"""', cell.source, re.S)
     assert run == shown
+
+
+def test_code_that_is_not_run_tells_no_result(book: Book) -> None:
+    """No result was typed by hand: a comment in a solution may not hold one."""
+    fence = re.compile(r"^(`{3,})(?:python|\{code-block\}.*)\n(.*?)^\1$", re.M | re.S)
+    blocks = [
+        (chapter.docname, block)
+        for chapter in book.chapters
+        for _, block in fence.findall(chapter.text)
+    ]
+    assert len(blocks) > 10
+    told = [(page, *re.findall(r"#.*\d.*|>>> .*", block)) for page, block in blocks]
+    assert [each for each in told if each[1:]] == []
