@@ -219,6 +219,21 @@ def test_boxes_and_edges_are_numbered_by_topological_order(root: Value) -> None:
         assert marks == +Counter({i: len(n.parents) for i, n in enumerate(order, 1)})
 
 
+@given(graphs())
+def test_slopes_stand_in_the_order_in_which_backward_uses_them(root: Value) -> None:
+    order = topological_order(root)
+    steps = {node: str(step) for step, node in enumerate(order, 1)}
+    found = [
+        (slope.attrib["data-step"], slope.attrib["data-from"], slope.text)
+        for slope in parsed(root).findall(f"{SVG}text")
+    ]
+    assert found == [
+        (steps[node], steps[operand], f"{slope:.3g}")
+        for node in reversed(order)
+        for operand, slope in zip(node.parents, node.local_derivatives, strict=True)
+    ]
+
+
 def test_a_box_has_the_name_that_a_page_calls_it_by() -> None:
     root = Value(2.0, '"two" & <more>') * Value(3.0)
     names = [group.attrib["data-name"] for group in parsed(root).iter(f"{SVG}g")]

@@ -54,7 +54,7 @@ def draw(root: Value, limit: int = 60) -> Drawing:
     steps = {node: step for step, node in enumerate(order, 1)}
     edges = _edges(order)
     corners = _corners(root, edges)
-    parts = [_curve(edge, corners, steps[edge.consumer]) for edge in edges]
+    parts = [_curve(edge, corners, steps) for edge in edges]
     parts += [_box(node, step, *corners[node]) for node, step in steps.items()]
     # Wrap the parts into one picture
     width = max(x for x, _ in corners.values()) + BOX_WIDTH + 4
@@ -108,7 +108,7 @@ def _corners(root: Value, edges: list[Edge]) -> dict[Spot, Point]:
 
 
 # Curve an edge to an arrow head at its consumer
-def _curve(edge: Edge, corners: dict[Spot, Point], step: int) -> str:
+def _curve(edge: Edge, corners: dict[Spot, Point], steps: dict[Value, int]) -> str:
     """Return an edge, drawn backwards from its arrow head."""
     tip_x, tip_y = corners[edge.consumer]
     tip_y += BOX_HEIGHT * (edge.side + 1) / (len(edge.consumer.parents) + 1)
@@ -120,9 +120,11 @@ def _curve(edge: Edge, corners: dict[Spot, Point], step: int) -> str:
         to_x, to_y = x - BOX_WIDTH, y
     # Return the curve
     slope = edge.consumer.local_derivatives[edge.side]
+    step = f'data-step="{steps[edge.consumer]}"'
+    operand = f'data-from="{steps[edge.consumer.parents[edge.side]]}"'
     return (
-        f'<path data-step="{step}" d="M{x:g},{y:g}{path}"/>'
-        f'<text data-step="{step}" x="{tip_x - 9:g}" y="{tip_y - 4:g}" font-size="11"'
+        f'<path {step} d="M{x:g},{y:g}{path}"/>'
+        f'<text {step} {operand} x="{tip_x - 9:g}" y="{tip_y - 4:g}" font-size="12"'
         f' text-anchor="end" fill="currentColor" stroke="none">{slope:.3g}</text>'
     )
 
