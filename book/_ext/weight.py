@@ -1,8 +1,10 @@
-"""Make the built site light: no needless script, style or glyph.
+"""Make the built site light: no needless script, style, mark or glyph.
 
-Style sheets lose the rules for classes that no page and no script names; fonts lose the
-characters that no page shows.  What the theme's makers need and readers do not is not
-shipped.  All is computed from the built pages, so a new chapter needs no new list.
+Style sheets lose the rules for classes that no page and no script names, and the custom
+properties that nothing reads; code loses the marks of tokens that no style sheet tells
+apart; fonts lose the characters that no page shows.  What the theme's makers need and
+readers do not is not shipped.  All is computed from the built pages, so a new chapter
+needs no new list.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from zlib import crc32
 
 from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTFont
+from pygments.token import STANDARD_TYPES
 
 # The theme's icons come with its style sheet; this script (1.4 MB) draws them again.
 NEEDLESS = ("scripts/fontawesome.js", "**/*.map", "**/*.ttf", "**/*-macros.html")
@@ -36,7 +39,12 @@ CLASSES = re.compile(r'\bclass="([^"]*)"')
 MATHS = re.compile(r"<math\b.*?</math>", re.S)
 ANNOTATION = re.compile(r"<annotation\b.*?</annotation>|<[^>]*>", re.S)
 STATIC_LINK = re.compile(r'\b(href|src)="([^"?]*_static/)([^"?]+)\?[^"]*"')
-ICON = re.compile(r"\\([0-9a-f]{2,5})\b", re.I)
+ICON = re.compile(r"\\([0-9a-f]{2,5})\b|([\ue000-\uf8ff])", re.I)
+TOKEN_MARK = re.compile(r'<span class="(\w+)">([^<]*)</span>')
+COMPOUND = re.compile(r"(?:\.[\w-]+)+")
+TOKENS = frozenset(STANDARD_TYPES.values())
+PROPERTY = re.compile(r"""(?<![\w-])(--[\w-]+)\s*:(?:"[^"]*"|'[^']*'|[^;}"'])*;?""")
+READ = re.compile(r"""(?:var\(\s*|["'`])(--[\w-]+)""")
 # In a selector: what may hold without its classes, and what is no class.
 LOOSE = re.compile(
     r""":(?:not|is|where|has)\([^()]*(?:\([^()]*\)[^()]*)*\)|"[^"]*"|'[^']*'"""
@@ -61,25 +69,68 @@ def lighten(out: Path) -> None:
         for file in static.glob(pattern):
             file.unlink()
     pages = {page: page.read_text("utf-8") for page in out.rglob("*.html")}
-    scripts = [script.read_text("utf-8") for script in static.rglob("*.js")]
-    names = {name for text in pages.values() for found in CLASSES.findall(text)
-             for name in unescape(found).split()}  # fmt: skip
-    names.update(name for text in scripts for name in re.findall(r"[\w-]+", text))
-    icons: set[str] = set()
-    for sheet in static.rglob("*.css"):
-        css = purged(sheet.read_text("utf-8"), names)
-        sheet.write_text(css, "utf-8")
-        icons.update(chr(int(code, 16)) for code in ICON.findall(css))
+    styles = style(static, pages.values())
+    icons = {sign or chr(int(code, 16)) for code, sign in ICON.findall(styles)}
     for font in static.glob("vendor/fontawesome/**/*.woff2"):
         font.write_bytes(subset(font.read_bytes(), "".join(sorted(icons))))
     for font in static.glob("fonts/*-math.woff2"):
         font.write_bytes(subset(font.read_bytes(), characters(pages.values())))
+    told = tokens(styles)
     for page, text in pages.items():
         name = page.relative_to(out).as_posix()
-        right = WRONG.sub("", ICON_SCRIPT.sub("", text))
+        right = unmarked(WRONG.sub("", ICON_SCRIPT.sub("", text)), told)
         light = versioned(scripts_last(right, name), static)
         if light != text:
             page.write_text(light, "utf-8")
+
+
+def style(static: Path, pages: Iterable[str]) -> str:
+    """Lighten all style sheets; return what is left of them."""
+    scripts = [script.read_text("utf-8") for script in static.rglob("*.js")]
+    names = {name for text in pages for found in CLASSES.findall(text)
+             for name in unescape(found).split()}  # fmt: skip
+    names.update(name for text in scripts for name in re.findall(r"[\w-]+", text))
+    sheets = {file: purged(file.read_text("utf-8"), names)
+              for file in static.rglob("*.css")}  # fmt: skip
+    around = " ".join((*pages, *scripts))
+    while True:
+        read = {*READ.findall(" ".join((around, *sheets.values())))}
+        less = {file: without(css, read) for file, css in sheets.items()}
+        if less == sheets:
+            break
+        sheets = less
+    for file, css in sheets.items():
+        file.write_text(css, "utf-8")
+    return "\n".join(sheets.values())
+
+
+def without(css: str, read: set[str]) -> str:
+    """Return a style sheet without the custom properties that are not in `read`."""
+    return PROPERTY.sub(lambda each: each[0] if each[1] in read else "", css)
+
+
+def tokens(css: str) -> set[str]:
+    """Return the tokens that look unlike the code around them."""
+    around: dict[str, set[str]] = {}
+    told: set[str] = set()
+    for prelude, block in rules(css):
+        scope = re.sub(r"\s+\.\w+$", "", prelude)
+        said = {each.strip() for each in (block or "").split(";")}
+        if prelude.endswith(".highlight"):
+            around[prelude] = said
+        elif said - around.get(scope, set()):
+            found = COMPOUND.findall(f"{prelude} {block}")
+            told.update(each[1:] for each in found if each.count(".") == 1)
+    return told
+
+
+def unmarked(text: str, told: set[str]) -> str:
+    """Return a page without the marks of tokens that look like all other code."""
+
+    def plain(mark: re.Match[str]) -> str:
+        return mark[2] if mark[1] in TOKENS - told else mark[0]
+
+    return TOKEN_MARK.sub(plain, text)
 
 
 def scripts_last(text: str, name: str) -> str:
