@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from html import escape
+from html import escape, unescape
 from typing import Any
 
 from docutils import nodes
@@ -31,6 +31,8 @@ NUMBERED = re.compile(r"\\(begin|end)\{(align|split|multline|gather|equation)\*?
 INNER = re.compile(r"\\begin\{(\w+)\}.*?\\end\{\1\}", re.DOTALL)
 PLACE = re.compile(r"(\d+): (.*)", re.DOTALL)
 CLOSING = re.compile(r"[.,;:!?)\]]+")
+UNSEEN = re.compile(r"<annotation\b.*?</annotation>|<[^>]*>", re.DOTALL)
+LONG = 24  # signs in a line that a phone may not hold
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -59,11 +61,13 @@ class KeepPunctuation(SphinxPostTransform):
 
 
 def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
-    """Write a formula that stands in a line of text."""
+    """Write a formula that stands in a line of text; a long one may have to scroll."""
     mathml = to_mathml(self, node, node.astext(), display=False)
     closing = self.encode(node.get("closing", ""))
+    long = len(unescape(UNSEEN.sub("", mathml))) >= LONG
+    reach = ' tabindex="0"' if long else ""
     self.body.append(
-        f'<span class="mathml notranslate nohighlight">{mathml}{closing}</span>'
+        f'<span class="mathml notranslate nohighlight"{reach}>{mathml}{closing}</span>'
     )
     raise nodes.SkipNode
 
