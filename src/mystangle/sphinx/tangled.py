@@ -19,7 +19,7 @@ def body(state: State, states: States, links: Links, markup: Markup) -> str:
     """Return the page's text as HTML.
 
     Every line has a number that links to its chunk; lines that the chapter added
-    have a plus sign.
+    have a plus sign, unless all are new.
     """
     heading = (
         f"<code>{escape(state.path)}</code> after {escape(title_of(state.chapter))}"
@@ -39,11 +39,22 @@ def _summary(state: State, markup: Markup) -> str:
     chapter = markup.link(Link(state.chapter.docname, "", title_of(state.chapter)))
     count = len(state.file.lines)
     gone = f" {state.removed} of the lines before it are gone." if state.removed else ""
+    if _marked(state):
+        new = (
+            f"{chapter} added the {len(state.added)} that are marked "
+            'with <span class="mystangle-mark">+</span>'
+        )
+    else:
+        new = f"{'all new in' if state.added else 'none new in'} {chapter}"
     return (
-        f"{count} lines; {chapter} added the {len(state.added)} that are marked "
-        f'with <span class="mystangle-mark">+</span>.{gone} '
+        f"{count} lines; {new}.{gone} "
         "A line's number leads to the chunk that the line comes from."
     )
+
+
+def _marked(state: State) -> frozenset[int]:
+    """Return the rows that have a mark: where all are new it would tell nothing."""
+    return state.added if len(state.added) < len(state.file.lines) else frozenset()
 
 
 def _steps(state: State, states: States, markup: Markup) -> str:
@@ -65,12 +76,11 @@ def _steps(state: State, states: States, markup: Markup) -> str:
 def _rows(state: State, links: Links, markup: Markup) -> str:
     shown = markup.lines(state.file.text)
     width = len(str(len(shown)))
+    marked = _marked(state)
     rows = []
     for row, (line, html) in enumerate(zip(state.file.lines, shown, strict=True)):
-        kind = (
-            "mystangle-line mystangle-added" if row in state.added else "mystangle-line"
-        )
-        mark = "+" if row in state.added else " "
+        kind = "mystangle-line mystangle-added" if row in marked else "mystangle-line"
+        mark = "+" if row in marked else " "
         number = _number(line, row, width, links, markup)
         gutter = f'<span class="mystangle-gutter">{number} {mark} </span>'
         rows.append(f'<span class="{kind}" id="{line_id(row)}">{gutter}{html}\n</span>')
