@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from looking import PHONE
+from looking import DESK, PHONE
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from mystangle import Book
@@ -17,6 +17,7 @@ CHAPTER = "book/stage_01_value_graph"
 # One that holds a reference, and the chunk that this leads to.
 OUTER, INNER = "Draw every edge, then every box", "Wrap the parts into one picture"
 STEPPED = "book/stage_02_chain_rule.html"
+FRONT = "book/index.html"
 PAPER = 700  # pixels that an A4 page holds between its margins
 
 
@@ -111,10 +112,10 @@ def test_a_graph_is_stepped_through_by_keyboard_and_moves_nothing(page: Page) ->
         ("forward, bias = 10", 4, 2, 0),
         ("forward, z = 4", 5, 4, 0),
         ("backward, gradient of z = 1", 5, 4, 1),
-        ("backward, gradient of bias = 1", 5, 4, 2),
-        ("backward, gradient of product = 1", 5, 4, 3),
-        ("backward, gradient of y = 2", 5, 4, 4),
-        ("backward, gradient of x = -3", 5, 4, 5),
+        ("backward, gradient of bias = 1 · 1 = 1", 5, 4, 2),
+        ("backward, gradient of product = 1 · 1 = 1", 5, 4, 3),
+        ("backward, gradient of y = 2 · 1 = 2", 5, 4, 4),
+        ("backward, gradient of x = (-3) · 1 = -3", 5, 4, 5),
     ]
     forward.focus()
     for step, (text, boxes, arrows, gradients) in enumerate(expected, 1):
@@ -129,6 +130,27 @@ def test_a_graph_is_stepped_through_by_keyboard_and_moves_nothing(page: Page) ->
     page.keyboard.press("Enter")
     expect(said).to_have_text("the whole graph: 10 steps")
     assert shown(picture, lines) == 15
+
+
+def test_a_gradient_is_told_as_the_sum_that_it_is(page: Page) -> None:
+    page.goto(FRONT)
+    row = page.locator(".graph-steps")
+    row.get_by_role("button", name="Last step").click()
+    said = "gradient of x = 1 · (-0.295562) + 7.39 · 0.2 ≈ 1.18225"
+    expect(row.locator("p")).to_have_text(f"step 10 of 10: backward, {said}")
+    # A leaf keeps what earlier passes gave it: no sum of this pass, then.
+    page.route("**/graph-steps.js*", lambda route: route.abort())
+    page.goto(FRONT)
+    page.evaluate(
+        "document.querySelector('svg.graph g[data-name=x] text:last-child')"
+        ".textContent = 'grad 2.4'"
+    )
+    page.unroute_all()
+    page.add_script_tag(url="../_static/graph-steps.js")
+    row.get_by_role("button", name="Last step").click()
+    expect(row.locator("p")).to_have_text(
+        "step 10 of 10: backward, gradient of x = 2.4"
+    )
 
 
 def test_a_graph_is_stepped_through_both_ways_by_mouse(page: Page) -> None:
@@ -160,6 +182,31 @@ def test_the_buttons_come_without_a_jump_and_only_to_small_graphs(page: Page) ->
     )
     small = [size for size in sizes if size <= 20]
     expect(page.locator(".graph-steps")).to_have_count(len(small))
+
+
+SMALLEST = """picture => {
+  const scale = picture.getBoundingClientRect().width / picture.viewBox.baseVal.width;
+  const size = (text) => parseFloat(getComputedStyle(text).fontSize);
+  return scale * Math.min(...[...picture.querySelectorAll("text")].map(size));
+}"""
+
+
+def test_the_text_of_a_graph_is_never_tiny(page: Page, pages: list[str]) -> None:
+    page.set_viewport_size(DESK)
+    seen = {}
+    for name in (each for each in pages if each.startswith("book/")):
+        page.goto(name)
+        for at, picture in enumerate(page.locator("svg.graph").all()):
+            seen[name, at] = picture.evaluate(SMALLEST)
+    assert len(seen) > 10
+    assert {place: size for place, size in seen.items() if size < 10} == {}
+
+
+def test_the_front_page_shows_its_picture_at_once(page: Page) -> None:
+    page.set_viewport_size(DESK)
+    page.goto(FRONT)
+    box = page.locator("svg.graph").bounding_box()
+    assert box and box["y"] + box["height"] <= DESK["height"]
 
 
 def test_paper_has_no_buttons_and_wraps_code(page: Page) -> None:

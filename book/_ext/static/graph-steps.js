@@ -3,12 +3,17 @@
 (() => {
   "use strict";
   const MOST = 20; // nodes
+  const TERMS = 3; // of a sum, in words
+  const ROUNDED = 0.006; // of a product of a slope of 3 digits and a gradient of 6
+  const EXACT = 1e-12;
   const BUTTONS = [
     ["First step", "M7 3v10M14 3L8 8l6 5z"],
     ["Step back", "M12 3L6 8l6 5z"],
     ["Step forward", "M5 3l6 5-6 5z"],
     ["Last step", "M10 3v10M3 3l6 5-6 5z"],
   ];
+
+  const signed = (number) => (number.startsWith("-") ? `(${number})` : number);
 
   const icon = (path) =>
     `<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">` +
@@ -24,6 +29,23 @@
     const back = Number(fact(nodes[size - 1], 2) ?? 0) !== 0;
     const steps = back ? 2 * size : size;
     const parts = [...picture.querySelectorAll("[data-step]")];
+    const slopes = [...picture.querySelectorAll("text[data-from]")];
+
+    // The products that backward added up to a gradient, in its order, where they do:
+    // leaves keep what earlier passes gave, and the picture's numbers are rounded.
+    const sum = (step) => {
+      const gradient = fact(nodes[step - 1], 2);
+      const terms = slopes
+        .filter((slope) => Number(slope.dataset.from) === step)
+        .map((slope) => [slope.textContent, fact(nodes[slope.dataset.step - 1], 2)]);
+      const products = terms.map(([slope, grad]) => slope * grad);
+      const size = products.reduce((all, each) => all + Math.abs(each), 0);
+      const apart = Math.abs(products.reduce((all, each) => all + each, 0) - gradient);
+      if (!terms.length || !(apart <= ROUNDED * size)) return `= ${gradient}`;
+      const said = terms.slice(0, TERMS).map((pair) => pair.map(signed).join(" · "));
+      if (terms.length > TERMS) said.push(`… (${terms.length} products)`);
+      return `= ${said.join(" + ")} ${apart <= EXACT * size ? "=" : "≈"} ${gradient}`;
+    };
     let now = 0; // 0: the whole picture, at rest
 
     const row = document.createElement("div");
@@ -52,7 +74,7 @@
       }
       const [pass, value] = forward
         ? ["forward, ", `= ${fact(node, 1)}`]
-        : ["backward, gradient of ", `= ${fact(node, 2)}`];
+        : ["backward, gradient of ", sum(place)];
       said.textContent = `step ${step} of ${steps}: ${pass}${node.dataset.name} ${value}`;
       // On a phone the picture scrolls by itself: keep the node in sight.
       const box = node.getBoundingClientRect();
