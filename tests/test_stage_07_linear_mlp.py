@@ -41,6 +41,7 @@ from whitebox_gpt.errors import (
     ResourceBudgetError,
     ShapeError,
     StateMismatchError,
+    TextError,
     WhiteboxError,
 )
 from whitebox_gpt.linalg import Matrix, Vector, relu
@@ -1174,6 +1175,15 @@ def test_a_weight_needs_a_policy_and_a_name() -> None:
         draw_weight(None, 3, "m.fc.weight[0,0]")  # type: ignore[arg-type]
     with pytest.raises(KindError, match="name must be a str"):
         draw_weight(InitSpec(), 3, None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("half", ["\ud800", "\udbff", "\udc00", "\udfff"])
+def test_a_name_that_has_no_bytes_is_refused(half: str) -> None:
+    with pytest.raises(TextError) as caught:
+        draw_weight(InitSpec(), 3, f"m.fc{half}.weight[0,0]")
+    rule = "draw_weight: name must not hold half of a surrogate pair, got 'm.fc\\u"
+    assert str(caught.value).startswith(rule)
+    assert draw_weight(InitSpec(), 3, "m.\U0001d4e6") != 0.0
 
 
 def test_the_standard_scale_is_1_and_he_2_divided_by_c_in() -> None:

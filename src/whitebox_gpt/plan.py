@@ -22,6 +22,7 @@ from .errors import (
     KindError,
     ParameterIdentityError,
     ShapeError,
+    TextError,
     describe,
 )
 from .real import require_real
@@ -120,11 +121,16 @@ def draw_weight(init: InitSpec, c_in: int, name: str) -> float:
 
     No state is kept: neither the order of drawing nor other parameters matter.
     Errors: KindError if `init` is not an InitSpec, or `name` not text;
+            TextError if it holds half of a surrogate pair;
             those of `InitSpec.deviation`.
     Source: book/stage_07_linear_mlp.md
     """
     require_kind("draw_weight", InitSpec, init=init)
     require_kind("draw_weight", str, name=name)
+    # Refuse a name that has no bytes
+    if any("\ud800" <= character <= "\udfff" for character in name):
+        rule = "name must not hold half of a surrogate pair"
+        raise TextError("draw_weight", rule, describe(name))
     u, v = _two_uniforms(f"{init.seed:x}:{name}")
     if init.distribution == "normal":
         standard = math.sqrt(-2.0 * math.log(u)) * math.cos(2.0 * math.pi * v)
