@@ -9,6 +9,7 @@ is made from the finished pages, so it is right however few of them a build wrot
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -35,6 +36,8 @@ WITHIN = {"a", "code", "em", "math", "semantics", "span", "strong"} | {
 # What a formula shows by place, its plain text says by a sign.
 SIGNS = dict.fromkeys(("msup", "mover"), "^") | dict.fromkeys(("msub", "munder"), "_")
 SIGNS |= {"mfrac": "/", "msubsup": "_^", "munderover": "_^"}
+# A line of code in the text of a part stands on a line of its own, behind a tab.
+CODE, PROSE = "\x02", "\x03"  # until the text is folded
 INVISIBLE = {ord(sign): None for sign in "\u200b\u2061\u2062\u2063\u2064"}
 # What a result may lead to, by class or tag, and what it is called there.
 KINDS = {
@@ -197,8 +200,9 @@ def plain(element: Element, depth: int, rows: list[Row]) -> str:
         elif not child.silent:
             border = "" if child.tag in WITHIN else " "
             sign = next(signs, "") if any(said) else ""
-            said += [sign, border, bracketed(child, element, plain(child, depth, rows))]
-            said.append(border)
+            text = plain(child, depth, rows)
+            text = in_lines(text) if child.tag == "pre" else text
+            said += [sign, border, bracketed(child, element, text), border]
     return "".join(said)
 
 
@@ -211,6 +215,14 @@ def bracketed(child: Element, around: Element, text: str) -> str:
     return f"{text} " if apart and child.tag in SIGNS else text
 
 
+def in_lines(code: str) -> str:
+    """Return code with marks where its lines begin, and one where prose goes on."""
+    lines = [line.strip() for line in code.splitlines()]
+    return "".join(f"{CODE}{line}" for line in lines if line) + PROSE
+
+
 def folded(text: str) -> str:
-    """Return a text in one line, without signs that nobody sees."""
-    return " ".join(text.translate(INVISIBLE).split())
+    """Return prose in one line, code line by line, without signs that nobody sees."""
+    line = " ".join(text.translate(INVISIBLE).split())
+    line = re.sub(rf" ?{PROSE} ?", "\n", re.sub(rf" ?{CODE} ?", "\n\t", line))
+    return re.sub(r"\n(?=\n|$)", "", line).removeprefix("\n")

@@ -58,8 +58,11 @@ def look_for(page: Page, base: str, query: str) -> Locator:
 
 
 def hit(hits: Locator, target: str) -> Locator:
-    """Return the result whose title leads to `target`."""
-    return hits.filter(has=hits.page.locator(f".search-hit a[href$='{target}']"))
+    """Return the result that is `target`, not a page whose best part it is."""
+    whole = hits.page.locator(".search-kind", has_text="Page")
+    return hits.filter(has_not=whole).filter(
+        has=hits.page.locator(f".search-hit a[href$='{target}']")
+    )
 
 
 @pytest.mark.parametrize("query", ["gradient", "surrogate", "overflow"])
@@ -77,12 +80,51 @@ def test_an_excerpt_shows_the_word_where_it_stands(
 
 
 def test_an_excerpt_leads_to_its_section(page: Page, base: str, site: Path) -> None:
-    """The page is the title's link; the section's own comes with the excerpt."""
+    """A page is long: its title leads to the part that the excerpt shows."""
     hits = look_for(page, base, "surrogate")
-    links = hits.locator(".search-where a[href*='#']")
-    href = str(links.first.get_attribute("href"))
-    name, _, anchor = href.removeprefix("./").partition("#")
-    assert f'id="{anchor}"' in (site / name).read_text("utf-8")
+    pages = hits.filter(has=page.locator(".search-kind", has_text="Page"))
+    deep = pages.filter(has=page.locator(".search-where"))
+    assert deep.count() > 0
+    for found in deep.all():
+        href = str(found.locator(".search-hit a").get_attribute("href"))
+        where = found.locator(".search-where a").last
+        assert where.get_attribute("href") == href
+        name, _, anchor = href.removeprefix("./").partition("#")
+        assert anchor and f'id="{anchor}"' in (site / name).read_text("utf-8")
+
+
+def test_code_is_shown_as_code_a_line_at_a_time(
+    page: Page, base: str, book: Book
+) -> None:
+    piece = next(each for each in book.pieces if "_accumulate" in each.body[0])
+    hits = look_for(page, base, "_accumulate")
+    found = hits.filter(has_text=piece.name).locator(".context.code").first
+    assert found.inner_text() in {line.strip() for line in piece.body}
+    style = "e => [e.clientHeight < 2 * parseFloat(getComputedStyle(e).lineHeight), "
+    family = "getComputedStyle(e).fontFamily]"
+    one_line, font = found.evaluate(style + family)
+    assert one_line and "mono" in font
+
+
+@pytest.mark.parametrize("followed", [False, True])
+def test_only_a_page_that_was_followed_is_marked(
+    browser: Browser, served: str, followed: bool
+) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    hits = look_for(page, served, "gradient")
+    if followed:
+        hits.first.locator(".search-hit a").click()
+    else:
+        page.goto(f"{served}book/stage_02_chain_rule.html")
+    marks = page.locator("span.highlighted")
+    if followed:
+        expect(marks.first).to_be_attached()
+        page.reload()
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(200)  # Sphinx's script marks after ten milliseconds
+    expect(marks).to_have_count(0)
+    context.close()
 
 
 def test_a_chunk_is_found_by_its_name(page: Page, base: str, book: Book) -> None:

@@ -6,6 +6,7 @@
   const BEFORE = 70; // characters of an excerpt before the match
   const LENGTH = 240;
   const MOST = 40; // results at once
+  const TERMS = "sphinx_highlight_terms"; // what the next page marks, to Sphinx's script
   const SHORT = 3; // letters; of shorter words, parts of words are no match
   const ADVICE = [
     "Words, in the text and in the code: finite gradient",
@@ -54,6 +55,9 @@
     );
     const bare = query.replaceAll('"', " ").trim();
     const terms = Search._parseQuery(bare);
+    // Sphinx would have any next page mark them, whether a result was followed or not.
+    const marks = localStorage.getItem(TERMS) ?? "";
+    localStorage.removeItem(TERMS);
     const [, stems, , words, names] = terms;
     const single = words.size ? [...words] : [...names];
     const sought = (quoted.length ? quoted : single).filter(Boolean);
@@ -65,7 +69,7 @@
         (name.length < SHORT || stopwords.includes(name)) &&
         (names.size === 1 || words.has(name)),
     );
-    return { bare, terms, quoted, sought, match, whole, unknown: !words.size };
+    return { bare, terms, marks, quoted, sought, match, whole, unknown: !words.size };
   };
 
   const result = ([docname, title, anchor, descr]) => {
@@ -151,8 +155,11 @@
   // The match to show: one with most of the words behind it, best a word of its own.
   const central = (text, match) => {
     const all = [...text.matchAll(match)];
-    const near = ({ index }) =>
-      all.filter((one) => one.index >= index && one.index < index + LENGTH - 2 * BEFORE);
+    const near = ({ index }) => {
+      const [line] = text.slice(index).split("\n", 1);
+      const end = index + Math.min(line.length, LENGTH - 2 * BEFORE);
+      return all.filter((one) => one.index >= index && one.index < end);
+    };
     const points = all.map((one) => {
       const words = new Set(near(one).map(([word]) => word.toLowerCase()));
       return 2 * words.size + isWhole(text, one.index, one.index + one[0].length);
@@ -160,7 +167,26 @@
     return all[points.indexOf(Math.max(...points))];
   };
 
-  const excerpt = (text, match) => {
+  // The line of code around a place in a text; nothing if prose is there.
+  const lineOfCode = (text, place) => {
+    const start = text.lastIndexOf("\n", place) + 1;
+    const line = text.slice(start).split("\n", 1)[0];
+    return line.startsWith("\t") ? line.trim() : "";
+  };
+
+  // A chunk that was found by its name is shown as it begins.
+  const excerpt = ([, kind, title, , text], query) => {
+    const all = 2 * query.sought.length;
+    const [inTitle, inText] = [title, text].map((said) => points(said, query) === all);
+    const named = kind === "Chunk" && inTitle && !inText;
+    const one = !named && query.match && central(text, query.match);
+    const code = lineOfCode(text, one ? one.index : 0);
+    if (code) return make("p", "context code", ...marked(code, query.match));
+    const prose = text.replace(/(?:\n?\t[^\n]*)+\n?/g, " … ").trim();
+    return make("p", "context", ...cut(prose, query.match));
+  };
+
+  const cut = (text, match) => {
     const one = match && central(text, match);
     const near = Math.max(0, (one?.index ?? 0) - BEFORE);
     const start = near && text.indexOf(" ", near) + 1;
@@ -178,20 +204,21 @@
   };
 
   const item = (hit, query) => {
-    const line = make("div", "search-hit", link(hit.docname, hit.anchor, hit.title));
-    if (hit.kind) line.append(make("span", "search-kind", hit.kind));
-    const entry = make("li", "", line);
     const parts = within(hit);
     const part = parts.length ? best(parts, query) : null;
+    const inner = part && part !== parts[0] ? `#${part[0]}` : "";
+    // A page is long: its title leads to the part that fits best.
+    const anchor = hit.kind === "Page" ? inner : hit.anchor;
+    const line = make("div", "search-hit", link(hit.docname, anchor, hit.title));
+    if (hit.kind) line.append(make("span", "search-kind", hit.kind));
+    const entry = make("li", "", line);
     const where = [];
     if (hit.where) where.push(link(hit.docname, "", hit.where));
-    if (part && part !== parts[0]) {
-      where.push(link(hit.docname, `#${part[0]}`, ...marked(part[2], query.match)));
-    }
+    if (inner) where.push(link(hit.docname, inner, ...marked(part[2], query.match)));
     if (where.length) {
       entry.append(make("div", "search-where", ...where.flatMap((a, i) => (i ? [" › ", a] : [a]))));
     }
-    if (part?.[4]) entry.append(make("p", "context", ...excerpt(part[4], query.match)));
+    if (part?.[4]) entry.append(excerpt(part, query));
     return entry;
   };
 
@@ -203,6 +230,9 @@
 
   const show = (hits, query) => {
     const more = hits.splice(MOST);
+    Search.output.onclick = Search.output.onauxclick = ({ target, button }) => {
+      if (button < 2 && target.closest("a")) localStorage.setItem(TERMS, query.marks);
+    };
     Search.output.append(...hits.map((hit) => item(hit, query)));
     if (!more.length) return;
     const button = make("button", "search-more", `Show the other ${more.length}`);
