@@ -2,26 +2,23 @@
 
 A table counts if its column heads are those of `HEADS`.  The line `{contracts}` of a
 page becomes a section for each chapter that has one, with the rows of its tables.
-Each row has an id, and each cell knows the head of its column: on a phone, where a
-row stands as a list, the style sheet shows it.
+Each row has an id; how it looks on a phone, `stacked` says.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from html import escape
 from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective, new_document
-from sphinx.writers.html5 import HTML5Translator
 
 from mystangle.sphinx.links import title_of
 from mystangle.sphinx.weaving import Weaving
 
+from .stacked import body, heads
 from .names import link_names
 from .written import Written
 
@@ -32,10 +29,6 @@ Rows = list[nodes.row]
 
 class failures(nodes.General, nodes.Element):
     """The place of all rows of the page `docname`."""
-
-
-class cell(nodes.entry):
-    """A cell that knows the head of its column."""
 
 
 class Failures(SphinxDirective):
@@ -50,7 +43,6 @@ class Failures(SphinxDirective):
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive and what gathers the rows."""
     app.add_node(failures)
-    app.add_node(cell, html=(visit_cell, HTML5Translator.depart_entry))
     app.add_directive("failures", Failures)
     Written("contracts", sections).connect(app)
     app.connect("doctree-read", gather)
@@ -82,40 +74,17 @@ def found(env: BuildEnvironment) -> dict[str, Rows]:
 
 
 def gather(app: Sphinx, doctree: nodes.document) -> None:
-    """Give a page's tables of failures their ids and labels, and keep their rows."""
+    """Give a page's tables of failures and their rows ids, and keep the rows."""
     rows: Rows = []
     tables = [each for each in doctree.findall(nodes.table) if heads(each) == HEADS]
     for number, table in enumerate(tables, 1):
         table["ids"].append(table_id(number))
         table["classes"].append("contracts")
         for row in body(table):
-            cells = [labelled(*each) for each in zip(HEADS, row, strict=True)]
-            row.clear()
-            row += cells
             rows.append(row)
             row["ids"].append(f"failure--{len(rows)}")
     if rows:
         found(app.env)[app.env.docname] = [row.deepcopy() for row in rows]
-
-
-def labelled(head: str, entry: nodes.entry) -> cell:
-    """Return a cell that knows the head of its column."""
-    return cell("", *entry.children, **entry.attributes, head=head)
-
-
-def heads(table: nodes.table) -> tuple[str, ...]:
-    """Return the texts of a table's column heads."""
-    return tuple(
-        entry.astext()
-        for head in table.findall(nodes.thead)
-        for entry in head.findall(nodes.entry)
-    )
-
-
-def body(table: nodes.table) -> Iterator[nodes.row]:
-    """Yield the rows of a table, without its head."""
-    for part in table.findall(nodes.tbody):
-        yield from part.findall(nodes.row)
 
 
 def forget(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
@@ -155,12 +124,4 @@ def table_of(rows: Rows) -> nodes.table:
     group += [nodes.colspec(colwidth=1) for _ in HEADS]
     group += nodes.thead("", nodes.row("", *head))
     group += nodes.tbody("", *rows)
-    return nodes.table("", group, classes=["contracts"])
-
-
-def visit_cell(self: HTML5Translator, node: cell) -> None:
-    """Open a cell, with the head of its column."""
-    start = len(self.body)
-    self.visit_entry(node)
-    label = f'<td data-label="{escape(node["head"])}"'
-    self.body[start:] = ["".join(self.body[start:]).replace("<td", label, 1)]
+    return nodes.table("", group, classes=["contracts", "stacked"])
