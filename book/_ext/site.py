@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
+from html import escape
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -16,6 +18,21 @@ from .weight import lighten
 STATIC = Path(__file__).parent / "static"
 # The theme's script looks for the first of these names, and marks no section that is
 # reached by a jump, from below, or near the page's end; `contents.js` marks them all.
+FORWARD = """<!DOCTYPE html>
+<html lang="{language}">
+<head>
+<meta charset="utf-8" />
+<title>{title}</title>
+<meta http-equiv="Refresh" content="0; url={page}" />
+</head>
+<body><p><a href="{page}">{title}</a></p></body>
+</html>
+"""
+# Of a long name in a line of text: where it may break.
+CODE = re.compile(r"<code\b.*?</code>", re.S)
+SHOWN = re.compile(r"(?<=>)[^<]+")
+LONG_NAME = re.compile(r"[\w./]{20,}")
+JOINT = re.compile(r"(?<=[\w./][_/])(?=[^\W_])")
 CONTENTS = ('id="pst-page-toc-nav"', 'id="page-contents"')
 
 
@@ -26,7 +43,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_css_file("site.css")
     for script in ("contents.js", "graph-steps.js", "paper.js"):
         app.add_js_file(script, loading_method="defer")
-    app.connect("build-finished", finish)
+    app.connect("build-finished", finish, priority=900)  # the theme writes before it
     return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -60,4 +77,24 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
         for file in out.rglob("*.html"):
             text = file.read_text("utf-8")
             page = PurePosixPath(file.relative_to(out).as_posix())
-            file.write_text(footed(text.replace(*CONTENTS), page, said), "utf-8")
+            right = breakable(text.replace(*CONTENTS))
+            file.write_text(footed(right, page, said), "utf-8")
+        (out / "index.html").write_text(forward(app.config), "utf-8")
+
+
+def forward(config: Config) -> str:
+    """Return the page at the site's root: it leads to the first."""
+    page, title = f"{config.root_doc}.html", escape(config.html_title)
+    return FORWARD.format(title=title, language=config.language, page=page)
+
+
+def breakable(text: str) -> str:
+    """Let long names in code break after a slash or an underscore, not in a word."""
+
+    def joints(name: re.Match[str]) -> str:
+        return JOINT.sub("<wbr/>", name[0])
+
+    def words(shown: re.Match[str]) -> str:
+        return LONG_NAME.sub(joints, shown[0])
+
+    return CODE.sub(lambda code: SHOWN.sub(words, code[0]), text)
