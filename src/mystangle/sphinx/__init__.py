@@ -46,6 +46,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_transform(page.ShowChunks)
     app.add_node(page.chunk, html=(page.visit_chunk, page.depart_chunk))
     app.add_node(page.chunk_caption, html=(page.visit_caption, page.depart_caption))
+    app.add_node(page.chunk_place, html=(page.visit_place, page.depart_place))
     app.add_node(page.chunk_code, html=(page.visit_code, None))
     app.add_node(page.chunk_replaced, html=(page.visit_replaced, page.depart_replaced))
     app.add_css_file("mystangle.css")
@@ -63,7 +64,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", partial(_finish, collector), priority=10_000)
     return {
         "version": __version__,
-        "env_version": 1,
+        "env_version": 2,
         "parallel_read_safe": True,
         "parallel_write_safe": True,
     }

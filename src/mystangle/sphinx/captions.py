@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..book import Book
 from ..judge import active
@@ -14,12 +14,7 @@ from ..markdown import Chapter
 from .links import Link, Links, numbered, title_of
 from .states import States
 
-STATUS = {
-    "file": "defined",
-    "id": "defined",
-    "append": "continued",
-    "replace": "replaced here",
-}
+STATUS = {"append": "continued", "replace": "replaced"}  # what else than defined
 
 
 @dataclass(frozen=True)
@@ -50,8 +45,9 @@ class Listing:
 class Caption:
     """All that a page shows about one piece beside its code.
 
-    `place` is where the piece lands in the tangled file as of its chapter, and
-    `replaced` are the pieces of which it takes the place.
+    `status` is empty if the piece defines its chunk.  `place` is where the piece lands
+    in the tangled file as of its chapter, and `replaced` are the pieces of which it
+    takes the place.
     """
 
     name: str
@@ -91,7 +87,7 @@ class Captions:
             name=piece.name,
             is_file=own,
             anchor=self.links.anchor(piece),
-            status=STATUS[piece.key],
+            status=STATUS.get(piece.key, ""),
             because=piece.because,
             files=() if own else tuple(self._files(piece.name)),
             place=self._place(piece),
@@ -155,7 +151,8 @@ class Captions:
         if found is None:
             return None
         state, row = found
-        return state.link(row, f"the file so far: {state.path}")
+        said = f"{state.path}, as it stands after this chapter"
+        return replace(state.link(row, state.path), title=said)
 
     def _hooks(self, piece: Piece, page: Chapter) -> Iterator[Hook]:
         for reference in piece.references:

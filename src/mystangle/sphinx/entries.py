@@ -91,7 +91,7 @@ class Entries:
 
     def _piece(self, piece: Piece, before: Piece | None, count: int) -> str:
         """Return a link to one piece, and what was not just said of the one before."""
-        status = STATUS[piece.key].removesuffix(" here")
+        status = STATUS.get(piece.key, "defined")
         to = self._shown(piece.chapter, self.weaving.links.to(piece))
         link = self.markup.link(numbered(to, count))
         if before is None or before.chapter is not piece.chapter:

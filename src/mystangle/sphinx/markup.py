@@ -44,12 +44,15 @@ class Markup:
 
     def link(self, link: Link, inner: str = "", attributes: str = "") -> str:
         """Return a link; `inner` is HTML to show in place of its text."""
-        shown = inner or escape(link.text)
+        return f"{self.opening(link, attributes)}{inner or escape(link.text)}</a>"
+
+    def opening(self, link: Link, attributes: str = "") -> str:
+        """Return the tag that opens a link."""
         said = [f'href="{self.href(link)}"', *filter(None, [attributes])]
         if link.title:
             title = escape(link.title)
             said.append(f'title="{title}" aria-label="{title}"')
-        return f"<a {' '.join(said)}>{shown}</a>"
+        return f"<a {' '.join(said)}>"
 
     def number(self, docname: str) -> str:
         """Return the number that the site gives to a page, if it gives one."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from html import escape
 from typing import Any
 
 from docutils import nodes  # type: ignore[import-untyped]
@@ -26,7 +25,11 @@ class chunk(nodes.container):  # type: ignore[misc]
 
 
 class chunk_caption(nodes.paragraph):  # type: ignore[misc]
-    """The line above a chunk's code; `place` is where it lands in the tangled file."""
+    """The line above a chunk's code."""
+
+
+class chunk_place(nodes.inline):  # type: ignore[misc]
+    """A path; `place` is where the chunk lands in that file as of its chapter."""
 
 
 class chunk_code(nodes.literal_block):  # type: ignore[misc]
@@ -64,7 +67,7 @@ def _figure(
 ) -> chunk:
     code = chunk_code(text, text, language=block["language"], hooks=caption.hooks)
     code.source, code.line = block.source, block.line
-    head = chunk_caption("", "", *_head(caption, docname), place=caption.place)
+    head = chunk_caption("", "", *_head(caption, docname))
     figure = chunk("", head, code, classes=["mystangle-chunk"], ids=[caption.anchor])
     around = _around(caption, docname)
     if around:
@@ -82,21 +85,33 @@ def _old(shown: Listing, docname: str) -> Iterator[nodes.Node]:
 
 
 def _head(caption: Caption, docname: str) -> Iterator[nodes.Node]:
-    name = nodes.literal if caption.is_file else nodes.inline
-    yield name("", caption.name, classes=["mystangle-name"])
+    """Yield a chunk's name and what it does to it, its files, and on a line why."""
+    if caption.is_file:
+        name = chunk_place("", "", nodes.literal("", caption.name), place=caption.place)
+    else:
+        name = nodes.inline("", caption.name)
+    name["classes"].append("mystangle-name")
+    yield name
+    if caption.status:
+        yield nodes.Text(" ")
+        yield nodes.inline("", f"· {caption.status}", classes=["mystangle-status"])
     for file in caption.files:
-        yield nodes.Text(" · ")
-        yield _reference(docname, file, nodes.literal("", file.text))
-    yield nodes.Text(" · ")
-    yield nodes.inline("", caption.status, classes=["mystangle-status"])
+        shown = _reference(docname, file, nodes.literal("", file.text))
+        here = caption.place and caption.place.text == file.text
+        place = caption.place if here else None
+        yield nodes.Text(" ")
+        yield chunk_place("", "", shown, place=place, classes=["mystangle-file"])
     if caption.because:
-        yield nodes.Text(f": {caption.because}")
+        yield nodes.Text(" ")
+        yield nodes.inline("", caption.because, classes=["mystangle-because"])
 
 
 def _around(caption: Caption, docname: str) -> list[nodes.Node]:
+    after = caption.following
+    near = after and after.docname == docname
     groups = [
         ("continued from ", [caption.previous] if caption.previous else []),
-        ("goes on in ", [caption.following] if caption.following else []),
+        (f"continues {'' if near else 'in '}", [after] if after else []),
         ("replaced in ", [caption.replaced_in] if caption.replaced_in else []),
         ("used in ", list(caption.uses)),
     ]
@@ -139,14 +154,25 @@ def visit_caption(self: HTML5Translator, node: chunk_caption) -> None:
 
 
 def depart_caption(self: HTML5Translator, node: chunk_caption) -> None:
-    """Close the caption, with links to the tangled file and to the chunk itself."""
-    place: Link | None = node["place"]
-    if place and is_site(self.builder):
-        markup = Markup(self.builder, self.builder.current_docname)
-        named = f'class="mystangle-place" aria-label="{escape(place.text)}"'
-        self.body.append(f" · {markup.link(place, 'the file so far', named)}")
+    """Close the caption, with a link to the chunk itself."""
     self.add_permalink_ref(node.parent, "Link to this chunk")
     self.body.append("</figcaption>\n")
+
+
+def visit_place(self: HTML5Translator, node: chunk_place) -> None:
+    """Open a path: on the site a link to the file as the chapter leaves it."""
+    place: Link | None = node["place"]
+    self.body.append(self.starttag(node, "span", ""))
+    if place and is_site(self.builder):
+        node[:] = list(node.findall(nodes.literal))
+        markup = Markup(self.builder, self.builder.current_docname)
+        self.body.append(markup.opening(place, 'class="mystangle-place"'))
+
+
+def depart_place(self: HTML5Translator, node: chunk_place) -> None:
+    """Close the path."""
+    linked = node["place"] and is_site(self.builder)
+    self.body.append("</a></span>" if linked else "</span>")
 
 
 def visit_replaced(self: HTML5Translator, node: chunk_replaced) -> None:
