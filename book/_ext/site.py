@@ -40,7 +40,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register the site's style sheet, its scripts and its repairs."""
     app.connect("config-inited", add_static)
     app.connect("env-get-outdated", outdated)
-    app.add_css_file("site.css")
+    for sheet in ("site.css", "code.css"):
+        app.add_css_file(sheet)
     for script in ("contents.js", "graph-steps.js", "paper.js"):
         app.add_js_file(script, loading_method="defer")
     app.connect("build-finished", finish, priority=900)  # the theme writes before it
