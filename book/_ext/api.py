@@ -33,12 +33,13 @@ PLACE = re.compile(r"^\{api\} (\w+)$", re.M)
 
 
 class ToChapter(SphinxRole):
-    """`{chapter}`: a link to a chapter that shows its number and title."""
+    """`{chapter}`: a link to a chapter, or a place in it, with its number and title."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Return what becomes the link when the chapters are numbered."""
-        title = title_of(WEAVINGS[self.env.app].chapters[self.text])
-        return [nodes.inline("", title, chapter=self.text)], []
+        docname, _, anchor = self.text.partition("#")
+        title = title_of(WEAVINGS[self.env.app].chapters[docname])
+        return [nodes.inline("", title, chapter=docname, anchor=anchor)], []
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -107,8 +108,10 @@ def number(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         if chapter:
             numbers = app.env.toc_secnumbers.get(chapter, {}).get("") or ()
             shown = "".join(f"{each}." for each in numbers)
-            text = f"{shown} {place.astext()}".strip()
+            text = "\N{NO-BREAK SPACE}".join(filter(None, [shown, place.astext()]))
             uri = app.builder.get_relative_uri(docname, chapter)
+            anchor = place.get("anchor")
+            uri = f"{uri}#{anchor}" if anchor else uri
             place.replace_self(nodes.reference("", text, refuri=uri, internal=True))
 
 

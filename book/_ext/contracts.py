@@ -15,11 +15,10 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective, new_document
 
-from mystangle.sphinx.links import title_of
 from mystangle.sphinx.weaving import Weaving
 
-from .stacked import body, heads
 from .names import link_names
+from .stacked import body, heads
 from .written import Written
 
 HEADS = ("failure", "where it is stopped", "what a later discovery costs")
@@ -55,8 +54,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
 def sections(weaving: Weaving, _: str) -> str:
     """Return a section for each chapter that has a table of failures."""
     return "\n\n".join(
-        f"## {{mystangle:piece}}`{title_of(chapter)} <{docname}#{table_id(1)}>`\n\n"
-        f"```{{failures}} {docname}\n```"
+        f"## {{chapter}}`{docname}#{table_id(1)}`\n\n```{{failures}} {docname}\n```"
         for docname, chapter in weaving.chapters.items()
         if TABLE.search(chapter.text)
     )
