@@ -21,7 +21,8 @@ PLACE = re.compile(r'<p class="built">.*?</p>', re.S)
 TESTED = (
     Path("_build") / "tests.json"
 )  # written by a whole run of the suite that passed
-SOURCES = ("book/**/*.md", "book/**/*.py", "src/**/*.py", "tests/**/*.py")
+# Every file of the book, also a new one, but nothing that was made from them.
+FILES = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
 
 
 def footed(text: str, page: PurePosixPath, facts: str) -> str:
@@ -43,7 +44,7 @@ def facts(root: Path) -> str:
         f"{python}, {library}",
         tested(root),
     )
-    return " · ".join(map(escape, parts))
+    return " · ".join(escape(part) for part in parts if part)
 
 
 def day() -> str:
@@ -53,42 +54,56 @@ def day() -> str:
     return f"{when:%Y-%m-%d}"
 
 
+def git(root: Path, *call: str) -> str | None:
+    """Return what git prints, or nothing where there is no git or no repository."""
+    command = ["git", "-C", str(root), *call]
+    try:
+        done = subprocess.run(command, capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.decode("utf-8", "surrogateescape")
+
+
 def commit(root: Path) -> str:
     """Return the commit, and whether the book or its program differ from it."""
-    call = ("git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=12")
-    try:
-        done = subprocess.run(
-            [*call, "--exclude=*"], capture_output=True, text=True, check=True
-        )
-    except (OSError, subprocess.CalledProcessError):
+    call = ("describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
+    said = git(root, *call)
+    if said is None:
         return "no commit"
-    name, _, changed = done.stdout.strip().partition("-")
+    name, _, changed = said.strip().partition("-")
     return f"commit {name}" + (", with changes" if changed else "")
 
 
-def digest(root: Path) -> str:
-    """Return a digest of all that the tests judge."""
-    found = {file for glob in SOURCES for file in root.glob(glob)}
+def digest(root: Path) -> str | None:
+    """Return a digest of all files, as git knows them: the tests may judge any."""
+    listed = git(root, *FILES)
+    if listed is None:
+        return None
     total = hashlib.sha256()
-    for file in sorted(found):
-        total.update(file.relative_to(root).as_posix().encode() + b"\0")
-        total.update(hashlib.sha256(file.read_bytes()).digest())
+    for name in sorted({*listed.split("\0")} - {""}):
+        file = root / name
+        if file.is_file():
+            total.update(name.encode("utf-8", "surrogateescape") + b"\0")
+            total.update(hashlib.sha256(file.read_bytes()).digest())
     return total.hexdigest()
 
 
 def tested(root: Path) -> str:
-    """Return how many tests passed on exactly these sources, if they were run."""
+    """Return how many tests passed on exactly these files, if that can be known."""
+    here = digest(root)
+    if here is None:
+        return ""
     try:
         record = json.loads((root / TESTED).read_text("utf-8"))
     except (OSError, ValueError):
         record = {}
-    if record.get("digest") != digest(root):
+    if record.get("digest") != here:
         return "tests not yet run on this state"
     return f"{record['passed']} tests passed on this state"
 
 
 def record(root: Path, passed: int) -> None:
-    """Note that the whole suite passed on the sources as they are."""
+    """Note that the whole suite passed on the files as they are."""
     file = root / TESTED
     file.parent.mkdir(exist_ok=True)
     text = json.dumps({"digest": digest(root), "passed": passed})
