@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
@@ -12,6 +14,7 @@ from mystangle.sphinx.identifiers import Identifier, identifiers_of
 from mystangle.sphinx.imports import module_of
 from mystangle.sphinx.mentions import mentions_in
 from mystangle.sphinx.states import States
+from mystangle.sphinx.tangled import summary
 
 
 def uses(code: str) -> set[str]:
@@ -193,6 +196,17 @@ def test_a_state_is_made_by_each_chapter_that_changes_a_file(book: Book) -> None
     # On a page before the file begins, it is the file as it will be in the end.
     assert states.after("p/use.py", 1) is states.of("p/use.py")[0]
     assert states.after("p/none.py", 2) is None
+
+
+def test_what_became_of_a_file_is_said_of_one_line_and_of_many(tmp_path: Path) -> None:
+    states = States(Book.read(Settings.load(smallbook.write(tmp_path))))
+    one, two = (summary(state, "it") for state in states.of("pkg/value.py"))
+    assert one.startswith("10 lines; all new in it. A line's")
+    assert two.startswith("10 lines; it added the 1 that is marked with <")
+    assert ". 1 of the lines before it is gone. A line's" in two
+    many = replace(states.of("pkg/value.py")[1], added=frozenset({1, 2}), removed=2)
+    assert "it added the 2 that are marked" in summary(many, "it")
+    assert "2 of the lines before it are gone." in summary(many, "it")
 
 
 def test_a_piece_lands_in_the_state_of_its_chapter(book: Book) -> None:

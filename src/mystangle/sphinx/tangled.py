@@ -24,10 +24,11 @@ def body(state: State, states: States, links: Links, markup: Markup) -> str:
     heading = (
         f"<code>{escape(state.path)}</code> after {escape(title_of(state.chapter))}"
     )
+    chapter = markup.link(Link(state.chapter.docname, "", title_of(state.chapter)))
     steps = _steps(state, states, markup)
     return (
         f'<section class="mystangle-state">\n<h1>{heading}</h1>\n'
-        f"<p>{_summary(state, markup)}</p>\n{steps}"
+        f"<p>{summary(state, chapter)}</p>\n{steps}"
         f'<div class="highlight-python3 notranslate"><div class="highlight">'
         '<pre tabindex="0"><span class="mystangle-lines">'
         f"{_rows(state, links, markup)}</span></pre></div></div>\n"
@@ -35,21 +36,26 @@ def body(state: State, states: States, links: Links, markup: Markup) -> str:
     )
 
 
-def _summary(state: State, markup: Markup) -> str:
-    chapter = markup.link(Link(state.chapter.docname, "", title_of(state.chapter)))
+def summary(state: State, chapter: str) -> str:
+    """Return how many lines a file has and what became of it in `chapter`, as HTML."""
     count = len(state.file.lines)
-    gone = f" {state.removed} of the lines before it are gone." if state.removed else ""
+    was = _are("of the lines before it", state.removed)
+    gone = f" {was} gone." if state.removed else ""
     if _marked(state):
         new = (
-            f"{chapter} added the {len(state.added)} that are marked "
+            f"{chapter} added the {_are('that', len(state.added))} marked "
             'with <span class="mystangle-mark">+</span>'
         )
     else:
         new = f"{'all new in' if state.added else 'none new in'} {chapter}"
     return (
-        f"{count} lines; {new}.{gone} "
+        f"{count} line{'s' * (count != 1)}; {new}.{gone} "
         "A line's number leads to the chunk that the line comes from."
     )
+
+
+def _are(subject: str, count: int) -> str:
+    return f"{count} {subject} {'is' if count == 1 else 'are'}"
 
 
 def _marked(state: State) -> frozenset[int]:
