@@ -284,6 +284,8 @@ def test_the_page_of_a_file_says_what_its_chapter_changed(built: Built) -> None:
     assert '"stage_01_greet.html" rel="prev">after Stage 01' in state
     before = built.html("tangled/little/hello/stage_01_greet")
     assert '"stage_02_shout.html" rel="next">after Stage 02' in before
+    assert "lines; all new in Stage 01 · A greeting. A line's number" in text_of(before)
+    assert "mystangle-added" not in before
     code = re.search(r"<pre[^>]*>.*</pre>", state, re.DOTALL)
     assert code
     plain = re.sub(r'<span class="mystangle-gutter">.*?</span>', "", code[0])

@@ -89,7 +89,19 @@ def test_no_picture_is_without_a_role(site: Path, pages: list[str]) -> None:
         and tag.get("aria-hidden") != "true"
         and not tag.select("[role=img]")
     ]
-    assert silent == []
+    assert found
+    assert [each for each in found if alts.wrong(*each[:2])] == []
+    times = Counter(words for words, _, _ in found)
+    assert [each for each in found if times[each[0]] > 1] == []
+
+
+def test_the_root_says_where_it_leads(site: Path) -> None:
+    page = parsed(site / "index.html")
+    link = page.select_one("body a[href]")
+    assert page.html and page.html["lang"] == "en"
+    assert page.title and link and link["href"] == "book/index.html"
+    assert page.title.get_text() == link.get_text() == "White-Box GPT"
+    assert not (site / "genindex.html").exists()
 
 
 def test_nothing_in_the_head_blocks_the_page(site: Path, pages: list[str]) -> None:
