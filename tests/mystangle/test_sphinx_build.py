@@ -466,6 +466,47 @@ def test_warnings_of_every_kind_fail(book: Book) -> None:
     assert three.startswith(f'{SHOUT}:{tex}: formula: Unknown command "\\nope"')
 
 
+def test_a_warning_that_names_no_line_is_placed_all_the_same(book: Book) -> None:
+    index = "book/index.md"
+    proof = "\n\n```{prf:theorem}\n:label: thm-a\nSo it is.\n```"
+    end = "see the {mystangle:index}`index <chunks>`."
+    here = book.edit(index, end, end + proof * 2 + "\n\nBy {prf:ref}`thm-a`, {foo}`x`")
+    name = book.edit(GREET, "Now it runs:", "Now {py:obj}`little.Nope` and `Nope` run:")
+    gone = book.edit(SHOUT, "we are done.", "{prf:ref}`thm-nothing` we are done.")
+    result = book.build()
+    assert result.status != 0
+    twice, role, missing, label = result.last(4)
+    assert twice.startswith(f"{index}:{here + 8}: duplicate theorem label 'thm-a'")
+    assert role.startswith(f"{index}:{here + 12}: Unknown interpreted text role")
+    assert missing.startswith(f"{GREET}:{name}: py:obj reference target not found")
+    assert label.startswith(f"{SHOUT}:{gone}: label 'thm-nothing' not found.")
+
+
+def test_a_picture_without_words_of_its_own_fails(book: Book) -> None:
+    index, picture = "book/index.md", '<svg xmlns="http://www.w3.org/2000/svg"></svg>'
+    for name in "ab":
+        (book.folder / f"book/{name}.svg").write_text(picture, "utf-8")
+    end = "see the {mystangle:index}`index <chunks>`."
+    shown = (
+        "![](a.svg)",
+        "![A good one](a.svg)",
+        "![a.svg](a.svg)",
+        "![A good one](b.svg)",
+        '<img src="a.svg">',
+        "![From afar](https://example.org/a.svg)",
+        f'<svg role="img" aria-label="Drawn here"></svg>{picture}',
+    )
+    line = book.edit(index, end, "\n\n".join((end, *shown))) + 2
+    book.edit("book/helpers/pictures.py", "a dot", "")
+    dot = book.edit(GREET, "from pictures import Dot", "from pictures import Dot")
+    result = book.build()
+    assert result.status != 0
+    found = [each for each in result.lines if each.endswith("[book.alt]")]
+    places = [f"{index}:{line + below}" for below in (0, 4, 6, 8, 10, 12)]
+    assert [each.split(": ")[0] for each in found] == [*places, f"{GREET}:{dot}"]
+    assert f"got those of {index}:{line + 2}" in found[2]
+
+
 def test_failing_cells_are_all_listed(book: Book) -> None:
     named = book.edit(SHOUT, "raises: ValueError", "raises: KeyError")
     fails = book.edit(GREET, 'greet("")\n', "x = 1\n1 / 0\n")

@@ -56,6 +56,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", tangle, priority=100)
     app.connect("env-get-outdated", _outdated)
     app.connect("env-updated", _all_if_any)
+    app.connect("missing-reference", strict.want_python_names)
     app.connect("doctree-resolved", reference.lead_to_entries)
     app.connect("html-collect-pages", generated.pages)
     app.connect("html-page-context", generated.add_to_page)

@@ -18,15 +18,14 @@ from io import StringIO
 from pathlib import Path
 from typing import NoReturn
 
-from docutils.nodes import Node  # type: ignore[import-untyped]
+from docutils.nodes import Element  # type: ignore[import-untyped]
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.errors import SphinxWarning
 from sphinx.util import logging
 
 from ..problems import Location
-
-PLACE = re.compile(r"(?P<path>.+?)(?::(?P<line>\d*))?:?")
+from .places import place_of
 
 
 def stop(text: str) -> NoReturn:
@@ -57,30 +56,12 @@ class Collector(logging.WarningStreamHandler):
         label = f" [{kind}.{subkind}]" if kind and subkind else ""
         if label not in text:
             text += label
-        self.found.add((self._location(record), text))
+        where = getattr(record, "location", None)
+        self.found.add((place_of(self.app, where, text), text))
 
     def messages(self) -> list[str]:
         """Return all that was noted, a line each."""
         return [f"{place}: {text}" for place, text in sorted(self.found)]
-
-    def _location(self, record: standard_logging.LogRecord) -> Location:
-        where = getattr(record, "location", None)
-        line: int | None = None
-        if isinstance(where, tuple):
-            where, line = where
-            where = self.app.env.doc2path(where) if where else None
-        elif isinstance(where, Node):
-            where = logging.get_node_location(where)
-        elif where and ":" not in where:
-            where = self.app.env.doc2path(where)
-        match = PLACE.fullmatch(where or "_config.yml")
-        assert match is not None
-        return Location(self._relative(match["path"]), line or int(match["line"] or 1))
-
-    def _relative(self, path: str) -> str:
-        root = Path(self.app.srcdir)
-        full = Path(path) if Path(path).is_absolute() else root / path
-        return full.relative_to(root).as_posix() if full.is_relative_to(root) else path
 
 
 def install(app: Sphinx) -> Collector:
@@ -106,6 +87,17 @@ def finish(app: Sphinx, collector: Collector, exception: Exception | None) -> No
         stop("\n".join(collector.messages()))
     if exception is None:
         _mark(app, app.builder.name).unlink(missing_ok=True)
+
+
+def want_python_names(
+    app: Sphinx, env: BuildEnvironment, node: Element, text: Element
+) -> None:
+    """Have Sphinx warn of a Python name that an author asked for and nothing describes.
+
+    A role leaves `refwarn`; what signatures name is not asked for by anybody.
+    """
+    if node.get("refdomain") == "py" and "refwarn" in node:
+        node["refwarn"] = True
 
 
 def machine_path(text: str, root: Path) -> str | None:
