@@ -63,8 +63,8 @@ def runnable(
         0,
         new_markdown_cell(
             "*This notebook runs from top to bottom where the package and the book's "
-            'tools are installed: `pip install "whitebox-gpt[book]"`. Chunks of the '
-            "package are shown as text.*"
+            'tools are installed: `pip install ".[book]"` in a clone of the book. '
+            "Chunks of the package are shown as text.*"
         ),
     )
     for number, cell in enumerate(cells):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from nbclient import NotebookClient
+from support import ROOT
 
 pytestmark = [pytest.mark.xdist_group("site"), pytest.mark.slow]
 
@@ -34,6 +36,16 @@ def prose(file: Path) -> str:
     cells = nbformat.read(file, as_version=4).cells
     text = "\n\n".join(c.source for c in cells if c.cell_type == "markdown")
     return CODE.sub(lambda found: "" if found[2] else "x", text)
+
+
+def test_a_notebook_tells_a_way_to_install_that_there_is(site: Path) -> None:
+    """No registry has the package: a clone is installed, with an extra that it has."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    extras = settings["project"]["optional-dependencies"]
+    for file in sorted((site / "_sources").rglob("*.ipynb")):
+        first = nbformat.read(file, as_version=4).cells[0].source
+        found = re.findall(r'`pip install "(.*?)\[(\w+)\]"` in a clone', first)
+        assert [(what, extra in extras) for what, extra in found] == [(".", True)]
 
 
 def test_no_notebook_needs_myst(site: Path) -> None:
