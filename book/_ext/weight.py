@@ -24,6 +24,7 @@ from pygments.token import STANDARD_TYPES
 
 # The theme's icons come with its style sheet; this script (1.4 MB) draws them again.
 NEEDLESS = ("scripts/fontawesome.js", "**/*.map", "**/*.ttf", "**/*-macros.html")
+MAP = re.compile(rb"^//# sourceMappingURL=\S+\s*", re.M)
 ONLY_IN = {"search.html": r"searchtools|language_data|searchindex"}
 SCRIPT = re.compile(r"[ \t]*<script\b(?![^>]*data-cfasync)[^>]*>.*?</script>\n?", re.S)
 ICON_SCRIPT = re.compile(
@@ -68,6 +69,8 @@ def lighten(out: Path) -> None:
     for pattern in NEEDLESS:
         for file in static.glob(pattern):
             file.unlink()
+    for script in static.rglob("*.js"):
+        script.write_bytes(MAP.sub(b"", script.read_bytes()))
     pages = {page: page.read_text("utf-8") for page in out.rglob("*.html")}
     styles = style(static, pages.values())
     icons = {sign or chr(int(code, 16)) for code, sign in ICON.findall(styles)}
