@@ -79,6 +79,11 @@ class Module:
         self.docstring = Docstring.of(self.tree)
         classes = (node for node in self.tree.body if isinstance(node, ast.ClassDef))
         self.classes = {node.name: node for node in classes}
+        self.aliases = {
+            names[0]: value
+            for names, _, value in map(assigned, self.tree.body)
+            if len(names) == 1 and value is not None
+        }
         self.entries = tuple(self._entries())
 
     def exported(self, package: str) -> dict[str, str]:
@@ -109,7 +114,6 @@ class Module:
     def _class(self, node: ast.ClassDef) -> Entry:
         methods = [each for each in node.body if isinstance(each, FunctionNode)]
         public = [each for each in methods if not each.name.startswith("_")]
-        names = [each.name.strip("_") for each in methods if is_special(each.name)]
         bases = map(ast.unparse, node.bases)
         return Entry(
             self.name,
@@ -119,7 +123,7 @@ class Module:
             node.name + self._construction(node),
             Docstring.of(node),
             bases=tuple(base for base in bases if not base.startswith("_")),
-            forms=tuple(form for name, form in FORMS.items() if name in names),
+            forms=tuple(self._forms(methods)),
             members=(
                 *self._attributes(node),
                 *(self._method(each, node) for each in public),
@@ -136,6 +140,25 @@ class Module:
         if not re.search(r"\b(dataclass|NamedTuple)\b", marks):
             return ""
         return f"({', '.join(map(ast.unparse, fields(node)))})"
+
+    def _forms(self, methods: list[Function]) -> Iterator[str]:
+        """Yield what special methods let an object stand in."""
+        names = [each.name.strip("_") for each in methods if is_special(each.name)]
+        for name in filter(names.__contains__, FORMS):
+            yield FORMS[name]
+            if name == "getitem":
+                yield from self._several_indices(methods)
+
+    def _several_indices(self, methods: list[Function]) -> Iterator[str]:
+        """Yield the forms of a key that is a tuple, of which an overload tells."""
+        for method in methods:
+            key = method.args.args[-1].annotation
+            if method.name == "__getitem__" and key:
+                meant = self.aliases.get(ast.unparse(key), key)
+                pair = re.fullmatch(r"tuple\[(.+)\]", ast.unparse(meant))
+                if pair:
+                    count = pair[1].count(",") + 1
+                    yield f"a[{', '.join('ijkl'[:count])}]"
 
     def _attributes(self, node: ast.ClassDef) -> Iterator[Entry]:
         """Yield the fields of an object, also those that a private base gives it."""

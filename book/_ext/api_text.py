@@ -1,8 +1,8 @@
 """A docstring of the package, read, and as Markdown with links.
 
 A docstring has paragraphs and then fields, `Shape:  (n,) -> (m,)`, which go on in
-indented lines.  A field may hold a list: on each line a name, two blanks or more, and
-what the name stands for.
+indented lines.  Its first paragraph has no field, whatever it looks like.  A field may
+hold a list: on each line a name, two blanks or more, and what the name stands for.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Docstring:
         fields: dict[str, list[str]] = {}
         current = text
         for line in cleandoc(ast.get_docstring(node) or "").splitlines():
-            found = FIELD.match(line)
+            found = FIELD.match(line) if "" in text else None
             if found:
                 current = fields[found[1]] = [" " * found.start(2) + found[2]]
             elif not line.startswith(" "):

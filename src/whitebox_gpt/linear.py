@@ -102,6 +102,9 @@ def _references(layer: Linear, name: str) -> Iterator[ParameterRef]:
 class Linear:
     """The parameters of one layer. Anyone may replace `weight` and `bias`.
 
+    Fields: plan    what the layer was made from;
+            weight  a row for each feature out;
+            bias    a number for each feature out, or None.
     Shape:  weight (C_out, C_in); bias (C_out,), or None.
     Errors: KindError or ShapeError if the storage is not as planned;
             ParameterIdentityError if a Value is shared, or is no leaf.
@@ -109,6 +112,10 @@ class Linear:
     """
 
     __slots__ = ("plan", "weight", "bias")
+
+    plan: LinearPlan
+    weight: Matrix
+    bias: Vector | None
 
     def __init__(
         self, plan: LinearPlan, weight: Matrix, bias: Vector | None = None

@@ -67,6 +67,22 @@ def entries(site: Path) -> dict[str, Tag]:
     return {str(tag["id"]): tag for tag in found}
 
 
+def attributes(kind: type) -> set[str]:
+    """Return the public data that objects of a class of the package carry.
+
+    Declared, slotted, or fields of a named tuple; of an error, what it is given.
+    """
+    found: set[str] = set()
+    for base in kind.__mro__:
+        if base.__module__.startswith("whitebox_gpt"):
+            slots = vars(base).get("__slots__", ())
+            found |= {slots} if isinstance(slots, str) else {*slots}
+            found |= {*inspect.get_annotations(base), *getattr(base, "_fields", ())}
+    if issubclass(kind, Exception):
+        found |= {*vars(kind("where", "rule", "got"))}
+    return {name for name in found if not name.startswith("_")}
+
+
 def field(entry: Tag, name: str) -> Tag | None:
     """Return what a field of an entry says."""
     rows = entry.find_next_sibling("dd").select(":scope > .api-fields > dt")
@@ -89,6 +105,72 @@ def defines(text: str, name: str) -> bool:
 
 def test_every_public_name_has_an_entry(entries: dict[str, Tag]) -> None:
     assert {*entries} == importable()
+
+
+def test_every_attribute_of_an_object_has_an_entry(site: Path) -> None:
+    listed = {
+        str(tag["id"]) for tag in parsed(site / HERE).select("dl.attribute > dt.sig")
+    }
+    carried = {}
+    for module in modules():
+        for name, kind in inspect.getmembers(module, inspect.isclass):
+            if kind.__module__ == module.__name__ and not name.startswith("_"):
+                carried[f"{module.__name__}.{name}"] = attributes(kind)
+    root = whitebox_gpt.WhiteboxError
+    known = f"{root.__module__}.{root.__name__}"
+    for full, names in carried.items():
+        # What every error has is told of the root of all errors.
+        own = names - carried[known] if full.endswith("Error") else names
+        own = names if full == known else own
+        told = {each.removeprefix(f"{full}.") for each in listed if full in each}
+        assert told == own, full
+    assert {"where", "mend"} < carried[known]
+    assert {"plan", "weight", "bias"} == carried["whitebox_gpt.linear.Linear"]
+
+
+def test_a_module_begins_with_its_first_sentence(site: Path) -> None:
+    headings = parsed(site / HERE).select("section > h2:has(~ dl, ~ span.target)")
+    sections = {str(h.find(string=True)): h.parent for h in headings if h.parent}
+    seen = 0
+    for module in modules():
+        first = re.split(r"(?<=[.!?])\s", module.__doc__ or "")[0].replace("`", "")
+        if module.__name__ in sections:
+            begun = sections[module.__name__].select_one("p")
+            assert begun
+            text = begun.get_text().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+            assert text.startswith(first), module.__name__
+            seen += 1
+    assert seen > 10
+
+
+FORMS = (
+    *("a + b", "a - b", "a * b", "a / b", "a ** b", "a @ b", "-a"),
+    *("len(a)", "a[i]", "a[i, j]", "for x in a"),
+)
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        whitebox_gpt.Value(2.0),
+        whitebox_gpt.Vector([1.0]),
+        whitebox_gpt.Matrix([[1.0]]),
+    ],
+    ids=lambda thing: type(thing).__name__,
+)
+def test_a_class_allows_what_works(thing: object, entries: dict[str, Tag]) -> None:
+    kind = type(thing)
+    told = field(entries[f"{kind.__module__}.{kind.__name__}"], "Allows")
+    assert told
+    works = []
+    for form in FORMS:
+        code = f"[x {form}]" if form.startswith("for") else form
+        try:
+            eval(code, {"a": thing, "b": 2.0, "i": 0, "j": 0})
+        except TypeError:
+            continue
+        works.append(form)
+    assert sorted(code.get_text() for code in told.select("code")) == sorted(works)
 
 
 def test_the_overview_has_all_that_the_package_exports(site: Path) -> None:
