@@ -51,12 +51,12 @@ def test_program_and_experiment_differ_in_frame_and_ground(page: Page) -> None:
 
 
 def test_an_output_is_joined_to_its_experiment(page: Page) -> None:
-    pair = page.locator(f"{EXPERIMENT}:has(+ .cell_output .text_plain)").first
+    pair = page.locator(f"{EXPERIMENT}:has(+ .cell_output > .stream)").first
     cell, output = pair.bounding_box(), pair.locator("+ *").bounding_box()
     assert cell and output
     assert abs(cell["y"] + cell["height"] - output["y"]) < 1
     rule = style(page, EXPERIMENT, "border-left")
-    assert style(page, ".cell_output > .text_plain", "border-left") == rule
+    assert style(page, ".cell_output > .stream", "border-left") == rule
 
 
 def test_a_reference_looks_like_a_link_and_a_comment_is_grey(page: Page) -> None:
