@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from hashlib import sha256
 from html import escape
 from pathlib import Path, PurePosixPath
@@ -73,6 +74,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     """Repair the pages when all are written."""
     if not exception and app.builder.name == "html":
         out = Path(app.outdir)
+        remove_old(out, app.env.found_docs)
         lighten(out)
         said = facts(Path(app.confdir))
         for file in out.rglob("*.html"):
@@ -81,6 +83,19 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
             right = breakable(text.replace(*CONTENTS))
             file.write_text(footed(right, page, said), "utf-8")
         (out / "index.html").write_text(forward(app.config), "utf-8")
+
+
+def remove_old(out: Path, known: Collection[str]) -> None:
+    """Remove what is left of pages that the book no longer has.
+
+    Each page has a copy of its source; what the build makes by itself has none.
+    """
+    sources = out / "_sources"
+    for source in sources.rglob("*.md"):
+        page = source.relative_to(sources).with_suffix("")
+        if page.as_posix() not in known:
+            for file in (source, source.with_suffix(".ipynb"), out / f"{page}.html"):
+                file.unlink(missing_ok=True)
 
 
 def forward(config: Config) -> str:

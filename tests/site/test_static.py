@@ -34,3 +34,22 @@ def test_a_changed_file_has_one_page_read_again(files: Path, name: str) -> None:
     (files / name).write_text("other", "utf-8")
     assert build(env) == ["index"]
     assert build(env) == []
+
+
+def test_a_page_that_is_gone_leaves_nothing(tmp_path: Path) -> None:
+    made = (
+        "_sources/book/gone.md",
+        "_sources/book/gone.ipynb",
+        "_sources/book/here.md",
+        "book/gone.html",
+        "book/here.html",
+        "chunks.html",
+        "tangled/book/gone.html",
+    )
+    for name in made:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    site.remove_old(tmp_path, {"book/here"})
+    left = [file for file in tmp_path.rglob("*") if file.is_file()]
+    names = {file.relative_to(tmp_path).as_posix() for file in left}
+    assert names == {*made[2:3], *made[4:]}
