@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -29,7 +30,7 @@ QUIET = {"headerlink", "reading", "toctree-wrapper"} | {
 }
 HEADS = {"h1", "h2", "h3", "h4", "h5", "h6", "figcaption"}
 # Elements that may stand within a word; all others part words.
-WITHIN = {"a", "code", "em", "math", "semantics", "span", "strong"} | {
+WITHIN = {"a", "code", "em", "math", "semantics", "span", "strong", "wbr"} | {
     *("mi", "mn", "mo", "mrow", "ms", "mtext", "mstyle", "msqrt", "msup", "msub"),
     *("msubsup", "mover", "munder", "munderover", "mfrac", "mpadded"),
 }
@@ -79,14 +80,17 @@ class Element:
         else:
             heads = [each for each in self.children if is_title(each)][:1]
         self.children = [each for each in self.children if each not in heads]
-        named = [
-            each
-            for head in heads
-            if isinstance(head, Element)
-            for each in head.children
-            if isinstance(each, Element) and "mystangle-name" in each.classes
-        ]
+        within = [each for head in heads for each in elements(head)]
+        named = [each for each in within if "mystangle-name" in each.classes]
         return plain(Element("", children=[*(named or heads)]), 0, [])
+
+
+def elements(child: Element | str) -> Iterator[Element]:
+    """Yield an element and all elements in it."""
+    if isinstance(child, Element):
+        yield child
+        for each in child.children:
+            yield from elements(each)
 
 
 def is_title(child: Element | str) -> bool:

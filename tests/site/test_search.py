@@ -57,6 +57,13 @@ def look_for(page: Page, base: str, query: str) -> Locator:
     return page.locator("#search-results ul.search > li")
 
 
+def texts(site: Path) -> dict[str, list[list[str]]]:
+    """Return the texts of all pages, by the last part of the page's name."""
+    script = (site / DATA[1]).read_text("utf-8")
+    pages = json.loads(script.removeprefix("Search.texts = ").removesuffix(";\n"))
+    return {name.split("/")[-1]: rows for name, rows in pages.items()}
+
+
 def hit(hits: Locator, target: str) -> Locator:
     """Return the result that is `target`, not a page whose best part it is."""
     whole = hits.page.locator(".search-kind", has_text="Page")
@@ -178,7 +185,66 @@ def test_a_number_is_found_though_the_index_has_none(page: Page, base: str) -> N
     expect(hits.first.locator(".context mark").first).to_have_text("76")
 
 
-@pytest.mark.parametrize("query", ["xyzzy", "<script>alert(1)</script> xyzzy", " "])
+@pytest.mark.parametrize("query", ["constructor", "the constructor of a vocabulary"])
+def test_a_word_that_every_object_of_a_script_has_is_found(
+    page: Page, base: str, query: str
+) -> None:
+    hits = look_for(page, base, query)
+    expect(hits.filter(has_text="What is refused, and where")).to_have_count(1)
+    for each in hits.all():
+        marks = each.locator("mark").all_text_contents()
+        assert set(query.split()) & {mark.lower() for mark in marks}
+
+
+@pytest.mark.parametrize("sign", ["%", "'", '"', "*", "**", "<<", "->", "<< >>", "**="])
+def test_a_query_of_signs_finds_the_texts_that_have_them(
+    page: Page, base: str, sign: str, site: Path
+) -> None:
+    has = {name for name, rows in texts(site).items() if any_has(rows, sign.split())}
+    hits = look_for(page, base, sign)
+    links = [link.get_attribute("href") for link in hits.locator(".search-hit a").all()]
+    assert {Path(urlsplit(str(link)).path).stem for link in links} == has
+    for each in hits.all():
+        assert set(sign.split()) & set(each.locator("mark").all_text_contents())
+    expect(page.locator(".search-advice")).to_have_count(int(not has))
+
+
+def any_has(rows: list[list[str]], signs: list[str]) -> bool:
+    """Return whether a part has all signs, each by itself: `*` is not in `**`."""
+    alone = [
+        rf"(?<!{re.escape(s[0])}){re.escape(s)}(?!{re.escape(s[-1])})" for s in signs
+    ]
+    return any(all(re.search(s, f"{row[2]} {row[4]}") for s in alone) for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("Carry the gradient back", "Carry the gradient back to every leaf"),
+        ("value.py", "whitebox_gpt/value.py"),
+        ("stage_02_chain_rule.py", "whitebox_gpt/stages/stage_02_chain_rule.py"),
+        ("real.py", "whitebox_gpt/real.py"),
+        ("Matrix", "whitebox_gpt.linalg.Matrix"),
+        ("Contract", "1.1. Contract"),
+        ("Exercise 2.3", "Exercise 2.3"),
+        ("Theorem 5.3", "Theorem 5.3"),
+        ("subnormal", "subnormal"),
+        ("7.6", "7.6. A layer on paper"),
+    ],
+)
+def test_what_begins_with_the_query_comes_first(
+    page: Page, base: str, query: str, first: str
+) -> None:
+    hits = look_for(page, base, query)
+    expect(hits.first.locator(".search-hit a")).to_have_text(
+        re.compile(f"^{re.escape(first)}")
+    )
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["xyzzy", "<script>alert(1)</script> xyzzy", " ", "§§", "__proto__", "toString"],
+)
 def test_who_finds_nothing_is_told_what_to_try(
     page: Page, base: str, query: str
 ) -> None:

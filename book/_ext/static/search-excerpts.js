@@ -8,6 +8,12 @@
   const MOST = 40; // results at once
   const TERMS = "sphinx_highlight_terms"; // what the next page marks, to Sphinx's script
   const SHORT = 3; // letters; of shorter words, parts of words are no match
+  // What the index's tables of words inherit: all that Sphinx's script calls, and no word.
+  const TABLE = Object.create(null, {
+    hasOwnProperty: { value: Object.prototype.hasOwnProperty },
+  });
+  // What stands before the last part of a title: a number, folders, a dotted name's owner.
+  const OWNER = /^(?:[\d.]+ |\S*\/|[\w.]+\.(?=\w+$))/;
   const ADVICE = [
     "Words, in the text and in the code: finite gradient",
     "A name of the program, whole or in part: topological_order, ShapeError",
@@ -44,22 +50,24 @@
     return all.slice(first, past < 0 ? all.length : past);
   };
 
-  const escaped = (text) => text.replace(/[.*+\-?^${}()|[\]\\]/g, "\\$&");
+  const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const plain = (html) =>
     new DOMParser().parseFromString(html, "text/html").body.textContent;
 
   // The words of a query, as Sphinx understands them, or those in quotes together.
+  // Sphinx knows no signs: a query of these is taken as it is.
   const parsed = (query) => {
     const quoted = [...query.matchAll(/"([^"]+)"/g)].map((found) =>
       found[1].trim().toLowerCase().replace(/\s+/g, " "),
     );
-    const bare = query.replaceAll('"', " ").trim();
+    const bare = query.replaceAll('"', " ").trim() || query.trim();
     const terms = Search._parseQuery(bare);
     // Sphinx would have any next page mark them, whether a result was followed or not.
     const marks = localStorage.getItem(TERMS) ?? "";
     localStorage.removeItem(TERMS);
     const [, stems, , words, names] = terms;
-    const single = words.size ? [...words] : [...names];
+    const signs = names.size ? [] : bare.toLowerCase().split(/\s+/);
+    const single = words.size ? [...words] : [...names, ...signs];
     const sought = (quoted.length ? quoted : single).filter(Boolean);
     const forms = quoted.length ? sought : [...sought, ...stems];
     forms.sort((a, b) => b.length - a.length);
@@ -97,8 +105,14 @@
     );
   };
 
-  const isWhole = (text, start, end) =>
-    !/[\p{L}\p{N}_]/u.test((text[start - 1] ?? " ") + (text[end] ?? " "));
+  // Whether a match stands alone: a word not in a longer one, a sign not in a row of it.
+  const isWhole = (text, start, end) => {
+    const inside = (place) => {
+      const [one, next] = [text[place - 1] ?? " ", text[place] ?? " "];
+      return one === next || /^[\p{L}\p{N}_]{2}$/u.test(one + next);
+    };
+    return !inside(start) && !inside(end);
+  };
 
   // How much of a query a text has: a whole word counts twice, a part of one once.
   const points = (text, { sought }) => {
@@ -111,7 +125,7 @@
     return sought.reduce((sum, word) => sum + point(word), 0);
   };
 
-  // Sphinx drops numbers and the commonest words: look for a query of these in the texts.
+  // Sphinx drops numbers, signs and the commonest words: look for these in the texts.
   const scanned = (query) => {
     const all = 2 * query.sought.length;
     const has = (part) => points(`${part[2]} ${part[4]}`, query) === all;
@@ -120,19 +134,36 @@
       .map(([docname, parts]) => [docname, parts[0][2], "", null]);
   };
 
+  // How a title answers a query: 2 if it is the query, 1 if it begins with its words.
+  // It may do so without its owner: `value.py` is the last part of a file's name.
+  const rank = (title, { bare }) => {
+    const [wanted, whole] = [bare, title].map((text) => text.toLowerCase());
+    const titles = [whole, whole.replace(OWNER, "")];
+    if (titles.includes(wanted)) return 2;
+    const begins = (one) => one.startsWith(wanted) && isWhole(one, 0, wanted.length);
+    return titles.some(begins) ? 1 : 0;
+  };
+
+  // Sphinx knows no exercises, statements and terms: look in all titles, first of pages.
+  const titled = (query) => {
+    const rows = Object.entries(Search.texts ?? {}).flatMap(([docname, parts]) =>
+      parts
+        .filter(([, , title]) => rank(title, query))
+        .map((part) => [docname, "", part === parts[0] ? "" : `#${part[0]}`, null]),
+    );
+    return rows.sort(([, , a], [, , b]) => !b - !a);
+  };
+
   const found = (query) => {
     const seen = new Set();
-    const wanted = query.bare.toLowerCase();
-    const exact = ({ title }) =>
-      title.toLowerCase() === wanted || title.toLowerCase().endsWith(`.${wanted}`);
-    const rows = Search._performSearch(...query.terms).reverse();
+    const rows = [...Search._performSearch(...query.terms).reverse(), ...titled(query)];
     if (query.unknown) rows.push(...scanned(query));
     const hits = rows.map(result);
     const kept = hits.filter((hit) => {
       const key = [hit.docname, hit.anchor, hit.title].join("\n");
       return !seen.has(key) && seen.add(key) && fits(hit, query);
     });
-    return [...kept.filter(exact), ...kept.filter((hit) => !exact(hit))];
+    return kept.sort((a, b) => rank(b.title, query) - rank(a.title, query));
   };
 
   // Of several parts, the first that fits best, with its text before its title.
@@ -248,6 +279,9 @@
 
   Search.query = async (text) => {
     await texts();
+    for (const name of ["terms", "titleterms"]) {
+      Object.setPrototypeOf(Search._index[name], TABLE);
+    }
     const query = parsed(text);
     const hits = query.bare ? found(query) : [];
     _finishSearch(hits.length);
