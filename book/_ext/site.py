@@ -35,6 +35,8 @@ SHOWN = re.compile(r"(?<=>)[^<]+")
 LONG_NAME = re.compile(r"[\w./]{20,}")
 JOINT = re.compile(r"(?<=[\w./][_/])(?=[^\W_])")
 CONTENTS = ('id="pst-page-toc-nav"', 'id="page-contents"')
+# The theme's script says at once what the reader wants; without script pages are light.
+THEME = ('data-theme="auto"', 'data-theme="light"')
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -80,7 +82,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
         for file in out.rglob("*.html"):
             text = file.read_text("utf-8")
             page = PurePosixPath(file.relative_to(out).as_posix())
-            right = breakable(text.replace(*CONTENTS))
+            right = breakable(text.replace(*CONTENTS).replace(*THEME, 1))
             file.write_text(footed(right, page, said), "utf-8")
         (out / "index.html").write_text(forward(app.config), "utf-8")
 
