@@ -1,8 +1,8 @@
 """Tables of sentences: on a phone each row stands as a list.
 
-A table counts if it has three columns or more, and a sentence in one of its cells.
-Each cell knows the head of its column, which the style sheet shows before it.  Tables
-of numbers stay tables, and scroll.
+A table counts if it has three columns or more, words at their heads, and a sentence in
+one of its cells.  Each cell knows the head of its column, which the style sheet shows
+before it.  Tables of numbers stay tables, and scroll.
 """
 
 from __future__ import annotations
@@ -33,10 +33,17 @@ def setup(app: Sphinx) -> dict[str, Any]:
 def stack(app: Sphinx, doctree: nodes.document) -> None:
     """Mark a page's tables of sentences, and label their cells."""
     for table in doctree.findall(nodes.table):
-        if len(heads(table)) >= COLUMNS and any(map(sentence, entries(table))):
+        if of_sentences(table):
             table["classes"].append("stacked")
             for row in body(table):
                 label(row, heads(table))
+
+
+def of_sentences(table: nodes.table) -> bool:
+    """Return whether a table is read, row by row, rather than looked up."""
+    formulas = [part.next_node(nodes.math) for part in table.findall(nodes.thead)]
+    wide = len(heads(table)) >= COLUMNS
+    return wide and not any(formulas) and any(map(sentence, entries(table)))
 
 
 def sentence(entry: nodes.entry) -> bool:
