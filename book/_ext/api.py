@@ -6,13 +6,11 @@ a section for each module, in the order in which the chapters begin them.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from docutils import nodes
 from sphinx.addnodes import desc_signature, pending_xref
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
 from sphinx.roles import XRefRole
 from sphinx.util.docutils import SphinxRole
 from sphinx.writers.html5 import HTML5Translator
@@ -21,6 +19,7 @@ from mystangle.sphinx.links import title_of
 from mystangle.sphinx.weaving import WEAVINGS
 
 from .api_reference import Reference
+from .written import Written
 
 # Sphinx makes the rows of a long signature a list of definitions without terms.
 ROWS = {
@@ -29,7 +28,6 @@ ROWS = {
     "</dd>": "</span>",
     "</dl>": "</span>",
 }
-PLACE = re.compile(r"^\{api\} (\w+)$", re.M)
 
 
 class ToChapter(SphinxRole):
@@ -48,30 +46,11 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_role("chapter", ToChapter())
     visitors = (visit_signature, depart_signature)
     app.add_node(desc_signature, override=True, html=visitors)
-    app.connect("source-read", write)
+    written(app).connect(app)
     app.connect("doctree-read", point)
     app.connect("doctree-resolved", number)
-    app.connect("env-get-outdated", outdated)
     app.connect("html-page-context", fold)
     return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}
-
-
-def write(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Put the reference where a page asks for it."""
-    wanted = PLACE.search(source[0])
-    if wanted:
-        text = reference(app, wanted[1]).text()
-        written(app.env)[docname] = wanted[1], text
-        source[0] = PLACE.sub(lambda _: text, source[0])
-
-
-def outdated(app: Sphinx, env: BuildEnvironment, *changed: set[str]) -> list[str]:
-    """Return the pages whose reference would now be another."""
-    return [
-        docname
-        for docname, (package, text) in written(env).items()
-        if docname in env.found_docs and text != reference(app, package).text()
-    ]
 
 
 def reference(app: Sphinx, package: str) -> Reference:
@@ -81,17 +60,16 @@ def reference(app: Sphinx, package: str) -> Reference:
     return Reference(WEAVINGS[app], package, frozenset(sources))
 
 
-def written(env: BuildEnvironment) -> dict[str, tuple[str, str]]:
-    """Return the package and the text of the reference on each page that has one."""
-    found: dict[str, tuple[str, str]] = env.__dict__.setdefault("api_written", {})
-    return found
+def written(app: Sphinx) -> Written:
+    """Return what puts a reference where a page asks for it."""
+    return Written("api", lambda _, package: reference(app, package).text())
 
 
 def point(app: Sphinx, doctree: nodes.document) -> None:
     """Have the types in signatures lead to their entries, whatever their module."""
-    if app.env.docname in written(app.env):
-        package = written(app.env)[app.env.docname][0]
-        known = reference(app, package)
+    pages = written(app).known(app.env)
+    if app.env.docname in pages:
+        known = reference(app, pages[app.env.docname][0])
         for link in doctree.findall(pending_xref):
             if link["refdomain"] == "py":
                 here = link.get("py:module") or ""
@@ -119,7 +97,7 @@ def fold(
     app: Sphinx, page: str, template: str, context: dict[str, Any], _: Any
 ) -> None:
     """Have the contents of a page show what is in a module when a reader is there."""
-    if page in written(app.env):
+    if page in written(app).known(app.env):
         context["theme_show_toc_level"] = 1
 
 
