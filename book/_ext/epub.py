@@ -3,6 +3,7 @@
 Sphinx takes links of the navigation for those of the root folder, though the root page
 lies in `book/`; packs what no page shows, and names styles that it does not pack; and
 does not say which pages hold MathML or SVG.  Readers of EPUB, and epubcheck, mind.
+Nor do its contents number the chapters, to which the pages refer by number.
 """
 
 from __future__ import annotations
@@ -47,6 +48,11 @@ PARAGRAPH = re.compile(r"(</?)p\b")
 STEP = re.compile(r' data-(?:step|name)="[^"]*"')  # for a script of the site
 GROUP = re.compile(r'(<svg\b[^>]*\brole=)"group"')
 NAVIGATION = ("nav.xhtml", "toc.ncx")
+# What stands before a title in either, and the page that it leads to.
+TITLE = re.compile(
+    r'<a href="([^"#]+)">'
+    r'|<text>(?=[^<]*</text>\s*</navLabel>\s*<content src="([^"#]+)")'
+)
 STYLES = "book-epub.css"
 
 
@@ -71,17 +77,24 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.name != "epub":
         return
     home = str(PurePosixPath(app.config.root_doc).parent)
-    mend(Path(app.outdir) / f"{app.config.epub_basename}.epub", home)
+    numbers = {
+        f"{docname}.xhtml": f"{'.'.join(map(str, sections['']))}. "
+        for docname, sections in app.env.toc_secnumbers.items()
+        if sections.get("")
+    }
+    mend(Path(app.outdir) / f"{app.config.epub_basename}.epub", home, numbers)
 
 
-def mend(book: Path, home: str) -> None:
-    """Rewrite an EPUB whose root page lies in folder `home`."""
+def mend(book: Path, home: str, numbers: dict[str, str]) -> None:
+    """Rewrite an EPUB whose root page lies in folder `home`; number its chapters."""
     with zipfile.ZipFile(book) as packed:
         names = [name for name in packed.namelist() if not needless(name)]
         files = {name: packed.read(name) for name in names}
     for name, data in files.items():
         if name.endswith((".xhtml", ".ncx", ".css")):
             files[name] = mended(name, data.decode("utf-8"), files, home).encode()
+    for name in NAVIGATION:
+        files[name] = numbered(files[name].decode("utf-8"), numbers).encode()
     for name in unseen(files):
         del files[name]
     files["content.opf"] = listed(files["content.opf"].decode("utf-8"), files).encode()
@@ -140,6 +153,13 @@ def mended(name: str, text: str, files: dict[str, bytes], home: str) -> str:
         lambda found: PARAGRAPH.sub(r"\1span", OPENED.sub("", found[0])), text
     )
     return BARE.sub(lambda tag: f'{tag[0]} xmlns="{SPACES[tag[1]]}"', text)
+
+
+def numbered(contents: str, numbers: dict[str, str]) -> str:
+    """Return a table of contents with each chapter's number before its title."""
+    return TITLE.sub(
+        lambda found: found[0] + numbers.get(found[1] or found[2], ""), contents
+    )
 
 
 def listed(manifest: str, files: dict[str, bytes]) -> str:

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree
 
 import pytest
+from bs4 import BeautifulSoup
 from support import build
 
 from mystangle import Book
@@ -23,6 +24,7 @@ XHTML = "{http://www.w3.org/1999/xhtml}"
 SVG = "{http://www.w3.org/2000/svg}"
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 OPF = "{http://www.idpf.org/2007/opf}"
+NCX = "{http://www.daisy.org/z3986/2005/ncx/}"
 DC = "{http://purl.org/dc/elements/1.1/}"
 # Debian's `epubcheck` is an archive of Java that only some shells can start.
 ARCHIVE = shutil.which("epubcheck") or "/usr/share/java/epubcheck.jar"
@@ -95,6 +97,19 @@ def test_its_contents_are_all_pages_in_their_order(
     place = {each.get("id"): each.get("href") for each in package.iter(f"{OPF}item")}
     read = [place[each.get("idref")] for each in package.iter(f"{OPF}itemref")]
     assert [page for page in read if page in chapters] == chapters
+
+
+def test_its_contents_number_the_chapters_as_the_site_does(
+    site: Path, files: dict[str, bytes], sheets: dict[str, ElementTree.Element]
+) -> None:
+    page = BeautifulSoup((site / "book/index.html").read_text("utf-8"), "html.parser")
+    sidebar = [link.get_text().strip() for link in page.select("nav.bd-links li a")]
+    listed = ["".join(a.itertext()) for a in sheets["nav.xhtml"].iter(f"{XHTML}a")]
+    assert listed[1:] == sidebar[: len(listed) - 1]  # then come indexes of code
+    assert listed[2] == "1. A scalar that remembers"
+    older = ElementTree.fromstring(files["toc.ncx"])
+    texts = [each.text for each in older.iter(f"{NCX}text")]
+    assert texts[-len(listed) :] == listed
 
 
 def test_every_link_and_picture_is_in_it(
