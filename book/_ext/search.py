@@ -147,7 +147,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register what writes the texts, and the script that shows them."""
     app.connect("config-inited", fetch_nothing)
     app.connect("html-page-context", equip)
-    app.connect("build-finished", finish, priority=900)  # when the pages are repaired
+    app.connect("build-finished", finish, priority=950)  # the pages are repaired
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
