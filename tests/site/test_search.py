@@ -19,6 +19,7 @@ pytestmark = [pytest.mark.xdist_group("site"), pytest.mark.slow]
 SHARE = 5  # pages are at least so many times larger than their texts
 HEAVIEST = 500_000  # bytes of the page itself, without index and texts
 DATA = ("searchindex.js", "searchtexts.js")
+LEFT = "net::ERR_ABORTED"  # why a request failed whose page was left meanwhile
 
 
 @pytest.fixture(params=["from a server", "from a folder"])
@@ -35,7 +36,7 @@ def page(browser: Browser) -> Iterator[Page]:
     wrong: list[str] = []
     asked: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("requestfailed", lambda request: wrong.append(request.url))
+    page.on("requestfailed", lambda ask: ask.failure == LEFT or wrong.append(ask.url))
     page.on("console", lambda said: wrong.append(said.text) if bad(said.type) else None)
     page.on("request", lambda request: asked.append(request.url))
     yield page
