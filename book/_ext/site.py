@@ -17,8 +17,6 @@ from .foot import facts, footed
 from .weight import lighten
 
 STATIC = Path(__file__).parent / "static"
-# The theme's script looks for the first of these names, and marks no section that is
-# reached by a jump, from below, or near the page's end; `contents.js` marks them all.
 FORWARD = """<!DOCTYPE html>
 <html lang="{language}">
 <head>
@@ -34,6 +32,8 @@ CODE = re.compile(r"<code\b.*?</code>", re.S)
 SHOWN = re.compile(r"(?<=>)[^<]+")
 LONG_NAME = re.compile(r"[\w./]{20,}")
 JOINT = re.compile(r"(?<=[\w./][_/])(?=[^\W_])")
+# The theme's script looks for the first of these names, and marks no section that is
+# reached by a jump, from below, or near the page's end; `contents.js` marks them all.
 CONTENTS = ('id="pst-page-toc-nav"', 'id="page-contents"')
 # The theme's script says at once what the reader wants; without script pages are light.
 THEME = ('data-theme="auto"', 'data-theme="light"')
@@ -59,8 +59,8 @@ def add_static(app: Sphinx, config: Config) -> None:
 def outdated(app: Sphinx, env: BuildEnvironment, *changed: set[str]) -> list[str]:
     """Return the front page if a file changed: Sphinx copies none if no page did."""
     last: str = env.__dict__.get("static_digest", "")
-    env.__dict__["static_digest"] = digest(STATIC)
-    return [] if digest(STATIC) == last else [env.config.root_doc]
+    now = env.__dict__["static_digest"] = digest(STATIC)
+    return [] if now == last else [env.config.root_doc]
 
 
 def digest(folder: Path) -> str:
