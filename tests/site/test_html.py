@@ -14,6 +14,9 @@ from bs4 import BeautifulSoup, Tag
 pytestmark = pytest.mark.xdist_group("site")
 
 
+ROW = ".mystangle-row"  # a line of code with a reference that opens
+
+
 @cache
 def parsed(page: Path) -> BeautifulSoup:
     return BeautifulSoup(page.read_text("utf-8"), "html.parser")
@@ -76,6 +79,14 @@ def test_every_picture_is_described_in_words_of_its_own(
     assert [each for each in found if alts.wrong(*each[:2])] == []
     times = Counter(words for words, _, _ in found)
     assert [each for each in found if times[each[0]] > 1] == []
+
+
+def test_every_reference_is_a_line_of_its_own(site: Path, pages: list[str]) -> None:
+    rows = [row for page in pages for row in parsed(site / page).select(ROW)]
+    assert len(rows) > 200
+    for row in rows:
+        assert len(row.select("button.mystangle-expand")) == 1, row
+        assert row.get_text().index("\n") == len(row.get_text()) - 1, row
 
 
 def test_the_root_says_where_it_leads(site: Path) -> None:

@@ -77,14 +77,16 @@ class Markup:
         can stand after it.  There must be a line after the last reference.
         """
         changed = list(lines)
+        behind = []
         for hook in hooks:
             row = hook.line_index
-            linked = self._linked(hook, changed[row])
+            changed[row] = self._linked(hook, lines[row])
             if hook.sources and is_site(self.builder):
-                changed[row] = f'<span class="mystangle-row">{linked}{_button(hook)}'
-                changed[row + 1] = f"</span>{changed[row + 1]}"
-            else:
-                changed[row] = linked
+                element = f'<span class="mystangle-row">{changed[row]}'
+                changed[row] = f"{element}{_button(hook)}"
+                behind.append(row + 1)
+        for row in behind:  # where the next element may begin
+            changed[row] = f"</span>{changed[row]}"
         return changed
 
     def _linked(self, hook: Hook, line: str) -> str:
