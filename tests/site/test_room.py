@@ -125,6 +125,16 @@ def test_every_sign_is_in_its_font(page: Page, pages: list[str], site: Path) -> 
     assert {sign for sign in asked if ord(sign) not in known} == set()
 
 
+def test_no_sign_stands_on_the_title_of_a_note(page: Page, pages: list[str]) -> None:
+    content = "all => all.map(e => getComputedStyle(e, '::after').content)"
+    found: list[str] = []
+    for name in written(pages):
+        page.goto(name, wait_until="domcontentloaded")
+        found += page.locator(".bd-article .admonition-title").evaluate_all(content)
+    assert len(found) > 50
+    assert {*found} == {"none"}
+
+
 @pytest.mark.parametrize("name", [CHUNKS, "book/command_line.html", "book/errors.html"])
 def test_an_underline_is_below_the_underscores(
     browser: Browser, served: str, name: str
