@@ -144,7 +144,8 @@ def test_a_caption_names_chunk_file_and_status(built: Built) -> None:
     assert text_of(chunk(one, "chunk--say-hello")).startswith(caption)
     again = text_of(chunk(two, "chunk--say-hello"))
     because = "the import has another name"
-    assert again.startswith(f"Say hello · replaced little/hello.py {because}")
+    status = "replaces an earlier one"
+    assert again.startswith(f"Say hello · {status} little/hello.py {because}")
     assert "· continued" in text_of(chunk(two, "chunk--say-hello--2"))
     assert text_of(chunk(one, "chunk--little-hello-py")).startswith("little/hello.py# ")
 

@@ -15,6 +15,7 @@ from .links import Link, Links, numbered, title_of
 from .states import States
 
 STATUS = {"append": "continued", "replace": "replaced"}  # what else than defined
+OWN = {**STATUS, "replace": "replaces an earlier one"}  # in its own caption
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Captions:
             name=piece.name,
             is_file=own,
             anchor=self.links.anchor(piece),
-            status=STATUS.get(piece.key, ""),
+            status=OWN.get(piece.key, ""),
             because=piece.because,
             files=() if own else tuple(self._files(piece.name)),
             place=self._place(piece),
